@@ -6,7 +6,9 @@ public struct ColorSpec: Hashable, Sendable {
     public enum Matrix: String, Hashable, Sendable, CaseIterable { case unspecified, bt601, bt709, bt2020 }
     /// `limited`: 16–235 luma, 16–240 chroma at 8 bits. `full`: 0–255.
     public enum Range: String, Hashable, Sendable, CaseIterable { case unspecified, limited, full }
-    public enum Primaries: String, Hashable, Sendable, CaseIterable { case unspecified, bt601, bt709, bt2020, displayP3 }
+    public enum Primaries: String, Hashable, Sendable, CaseIterable {
+        case unspecified, bt601, bt709, bt2020, displayP3
+    }
     public enum Transfer: String, Hashable, Sendable, CaseIterable { case unspecified, bt709, srgb, linear, pq, hlg }
     /// Where a subsampled chroma sample sits among its luma samples. `left` is MPEG-2's and H.264's default;
     /// `center` is MPEG-1's and JPEG's.

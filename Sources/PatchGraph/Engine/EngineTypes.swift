@@ -1,0 +1,64 @@
+import PatchMedia
+
+/// How an engine is set up.
+///
+/// Thread-safety: a value.
+public struct EngineConfiguration: Sendable {
+    public enum ClockKind: Sendable {
+        /// Ticks by the monotonic clock.
+        case live
+        /// Ticks as fast as sources and sinks allow; no frame is lost.
+        case offline
+    }
+
+    public var clock: ClockKind = .live
+    /// Render threads, 1…64; nil is one a core.
+    public var workers: Int?
+    /// Ticks to run, from the start; nil runs until `stop` or (offline) until every source ended.
+    public var duration: MediaTime?
+    public var graphDirectory = "."
+    public var bindings: [String: String] = [:]
+    /// Folder for compiled kernels; nil keeps them in memory only.
+    public var kernelCacheDirectory: String?
+    /// Called on any thread, in order for one node; must return soon.
+    public var onEvent: @Sendable (EngineEvent) -> Void = { _ in }
+
+    public init() {}
+}
+
+/// What an engine tells the program around it.
+public enum EngineEvent: Sendable {
+    /// A node said something.
+    case node(NodeID, NodeEvent, location: SourceLocation?)
+    /// The plan of this generation went on air at this tick.
+    case onAir(generation: Int, tick: Int64)
+    /// All sources ended, or the duration is over; the engine drains and stops.
+    case finished
+}
+
+/// Running numbers of a node, for operators.
+public struct NodeStatistics: Sendable {
+    public var id: NodeID
+    public var kind: String
+    /// Frames made, passed or taken.
+    public var frames: Int64 = 0
+    public var drops: Int64 = 0
+    public var queueDepth: Int = 0
+    /// Microseconds a frame, over the last 512: how long the node's pass or `consume` took.
+    public var p50: Double = 0
+    public var p99: Double = 0
+    public var state: String = ""
+}
+
+/// Running numbers of an engine.
+public struct EngineStatistics: Sendable {
+    public var ticks: Int64 = 0
+    /// Ticks that ended after the next one was due.
+    public var late: Int64 = 0
+    public var generation: Int = 0
+    /// Tick work in microseconds over the last 512 ticks.
+    public var p50: Double = 0
+    public var p99: Double = 0
+    public var nodes: [NodeStatistics] = []
+    public init() {}
+}

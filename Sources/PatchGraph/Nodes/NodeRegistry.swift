@@ -1,0 +1,128 @@
+import PatchMedia
+import Synchronization
+
+/// What a kind of node is called and what it takes.
+///
+/// Thread-safety: a value.
+public struct NodeSchema: Sendable {
+    public enum Role: String, Sendable { case source, filter, sink }
+
+    /// The word in scripts: `camera`, `rawDataOutput`, …
+    public var kind: String
+    public var role: Role
+    public var summary: String
+    public var options: [OptionSchema]
+    public var parameters: [ParameterSchema]
+    /// Names of the input ports; empty for sources.
+    public var ports: [String]
+    /// A sink whose (converted) frames can be wired on, as `rawDataOutput`'s are.
+    public var forwards: Bool
+
+    public init(
+        kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
+        ports: [String]? = nil, forwards: Bool = false
+    ) {
+        self.kind = kind
+        self.role = role
+        self.summary = summary
+        self.options = options
+        self.parameters = parameters
+        self.ports = ports ?? (role == .source ? [] : ["image"])
+        self.forwards = forwards
+    }
+}
+
+/// What a node may use of the world around it.
+///
+/// Thread-safety: a value; the closures may be called from any thread.
+public struct NodeEnvironment: Sendable {
+    public var nodeID: NodeID
+    public var location: SourceLocation?
+    /// Absolute path of the folder that holds the graph file; files below it are readable.
+    public var graphDirectory: String
+    /// `input{"guest"}` finds its file, URL or device here.
+    public var bindings: [String: String]
+    /// Size of the canvas for nodes without one.
+    public var width: Int
+    public var height: Int
+    /// The rate, when the graph or the command line fixed one.
+    public var rate: FrameRate?
+    /// Virtual time: nothing is dropped, sources go as fast as they are read.
+    public var isOffline: Bool
+    /// Tells the engine, the script and the operator what happened.
+    public var report: @Sendable (NodeEvent) -> Void
+
+    public init(
+        nodeID: NodeID, location: SourceLocation? = nil, graphDirectory: String = ".", bindings: [String: String] = [:],
+        width: Int = 1280, height: Int = 720, rate: FrameRate? = nil, isOffline: Bool = false,
+        report: @escaping @Sendable (NodeEvent) -> Void = { _ in }
+    ) {
+        self.nodeID = nodeID
+        self.location = location
+        self.graphDirectory = graphDirectory
+        self.bindings = bindings
+        self.width = width
+        self.height = height
+        self.rate = rate
+        self.isOffline = isOffline
+        self.report = report
+    }
+}
+
+/// What a node tells while it runs.
+public enum NodeEvent: Sendable {
+    /// A source stopped delivering (device gone, stream broken); it tries to come back by itself.
+    case lost(PatchError)
+    /// A lost source delivers again.
+    case back
+    /// A publisher's state: `connecting`, `live`, `stalled`, `retrying`, `failed`, `ended`.
+    case state(String)
+    /// Something is wrong; the node goes on as well as it can. Said once for each cause.
+    case problem(PatchError)
+    /// Worth knowing, such as an assumed colour matrix. Said once.
+    case notice(String)
+    /// A key was pressed in a window; SDL's key name in lower case, such as "b" or "space".
+    case key(String)
+    /// The window's close button.
+    case closed
+    /// The file is over.
+    case ended
+}
+
+/// A kind of node and how to make one.
+public struct NodeKind: Sendable {
+    public enum Factory: Sendable {
+        case source(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSource)
+        case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
+        case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
+    }
+
+    public var schema: NodeSchema
+    public var factory: Factory
+
+    public init(_ schema: NodeSchema, _ factory: Factory) {
+        self.schema = schema
+        self.factory = factory
+    }
+}
+
+/// The kinds of node that patches may use, by name.
+///
+/// Thread-safety: all members may be called from any thread.
+public final class NodeRegistry: Sendable {
+    private let kinds = Mutex<[String: NodeKind]>([:])
+
+    public init(_ kinds: [NodeKind] = []) { register(kinds) }
+
+    /// Adds kinds; a kind of the same name is replaced.
+    public func register(_ added: [NodeKind]) {
+        kinds.withLock { kinds in for kind in added { kinds[kind.schema.kind] = kind } }
+    }
+
+    public subscript(kind: String) -> NodeKind? { kinds.withLock { $0[kind] } }
+
+    /// All schemas, by name.
+    public var schemas: [NodeSchema] {
+        kinds.withLock { $0.values.map(\.schema) }.sorted { $0.kind < $1.kind }
+    }
+}

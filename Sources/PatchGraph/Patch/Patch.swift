@@ -1,0 +1,137 @@
+import PatchKernel
+import PatchMedia
+
+/// A node's stable name: what survives a reload.
+public typealias NodeID = String
+
+/// The description that a script (or a Swift program) builds: nodes, wires, controls, with the line of each.
+///
+/// A plain value: nothing is open, nothing runs. The planner turns it into a `Plan`.
+/// Thread-safety: a value.
+public struct Patch: Sendable {
+    public var nodes: [PatchNode] = []
+    public var wires: [Wire] = []
+    public var controls: [Control] = []
+    public var settings = GraphSettings()
+
+    public init() {}
+
+    public func node(_ id: NodeID) -> PatchNode? { nodes.first { $0.id == id } }
+}
+
+/// Graph-wide defaults, set once by `graph{…}`.
+public struct GraphSettings: Hashable, Sendable {
+    /// Ticks a second; nil takes the first live source's rate, else the first source's, else 30.
+    public var rate: FrameRate?
+    /// Default canvas for nodes that have no size of their own (colour, test pattern).
+    public var width: Int?
+    public var height: Int?
+    /// Working light of compositing and resampling.
+    public var light: Light = .encoded
+    /// Seconds that a reload takes to fade from the old look to the new; 0 is a hard cut.
+    public var crossfade: Double = 0
+
+    public init() {}
+}
+
+/// One node of a patch.
+public struct PatchNode: Sendable {
+    /// What the node is made of.
+    public enum Body: Hashable, Sendable {
+        /// A kind in the registry: source, sink or native filter.
+        case registered
+        /// One or more kernels.
+        case kernels(KernelFilter)
+    }
+
+    public var id: NodeID
+    /// `camera`, `filter.brightness`, `kernel`, …
+    public var kind: String
+    public var body: Body
+    public var options: NodeOptions
+    /// Only parameters that were given; the others have their defaults.
+    public var parameters: [String: ParameterValue]
+    public var location: SourceLocation?
+    /// False when the id was derived from kind and order, so that a reload may take it for another node.
+    public var isNamed: Bool
+
+    public init(
+        id: NodeID, kind: String, body: Body = .registered, options: NodeOptions = NodeOptions(),
+        parameters: [String: ParameterValue] = [:], at location: SourceLocation? = nil, isNamed: Bool = true
+    ) {
+        self.id = id
+        self.kind = kind
+        self.body = body
+        self.options = options
+        self.parameters = parameters
+        self.location = location
+        self.isNamed = isNamed
+    }
+}
+
+/// A wire from one node's output to another's input port.
+public struct Wire: Hashable, Sendable {
+    /// What travels along it.
+    public enum Media: String, Hashable, Sendable { case both, video, audio }
+
+    public var from: NodeID
+    public var to: NodeID
+    /// 0-based index of the input port.
+    public var port: Int
+    public var media: Media
+    public var location: SourceLocation?
+
+    public init(
+        from: NodeID, to: NodeID, port: Int = 0, media: Media = .both, at location: SourceLocation? = nil
+    ) {
+        self.from = from
+        self.to = to
+        self.port = port
+        self.media = media
+        self.location = location
+    }
+}
+
+/// A filter made of kernels: what a look file describes.
+///
+/// Thread-safety: a value.
+public struct KernelFilter: Hashable, Sendable {
+    /// One kernel of the filter and where its inputs come from.
+    public struct Stage: Hashable, Sendable {
+        public enum Input: Hashable, Sendable {
+            /// The filter's own input port.
+            case port(Int)
+            /// The result of an earlier stage.
+            case stage(Int)
+        }
+        public var kernel: Kernel
+        /// One for each of the kernel's inputs.
+        public var inputs: [Input]
+        /// For each uniform of the kernel: the filter's parameter that feeds it.
+        public var uniforms: [String]
+
+        public init(kernel: Kernel, inputs: [Input], uniforms: [String]) {
+            self.kernel = kernel
+            self.inputs = inputs
+            self.uniforms = uniforms
+        }
+    }
+
+    public var name: String
+    public var summary: String
+    /// Names of the input ports; the first one gives the filter its size.
+    public var ports: [String]
+    public var parameters: [ParameterSchema]
+    /// In order; the last one's result is the filter's.
+    public var stages: [Stage]
+
+    public init(
+        name: String, summary: String, ports: [String], parameters: [ParameterSchema], stages: [Stage]
+    ) {
+        self.name = name
+        self.summary = summary
+        self.ports = ports
+        self.parameters = parameters
+        self.stages = stages
+    }
+}
