@@ -36,6 +36,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
+
+        // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
+        .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
+        .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
