@@ -4,36 +4,36 @@ import Foundation
 public enum FFprobe {
     public struct Stream: Decodable, Sendable {
         public var index: Int
-        public var codec_type: String
-        public var codec_name: String?
+        public var codecType: String
+        public var codecName: String?
         public var profile: String?
-        public var pix_fmt: String?
+        public var pixFmt: String?
         public var width: Int?
         public var height: Int?
-        public var r_frame_rate: String?
-        public var avg_frame_rate: String?
-        public var time_base: String?
-        public var color_space: String?
-        public var color_range: String?
-        public var sample_rate: String?
+        public var rFrameRate: String?
+        public var avgFrameRate: String?
+        public var timeBase: String?
+        public var colorSpace: String?
+        public var colorRange: String?
+        public var sampleRate: String?
         public var channels: Int?
-        public var nb_read_packets: String?
-        public var nb_read_frames: String?
+        public var nbReadPackets: String?
+        public var nbReadFrames: String?
         public var duration: String?
-        public var bit_rate: String?
+        public var bitRate: String?
     }
     public struct Container: Decodable, Sendable {
-        public var format_name: String?
+        public var formatName: String?
         public var duration: String?
-        public var nb_streams: Int?
-        public var bit_rate: String?
+        public var nbStreams: Int?
+        public var bitRate: String?
     }
     public struct Report: Decodable, Sendable {
         public var streams: [Stream]
         public var format: Container?
 
-        public var video: Stream? { streams.first { $0.codec_type == "video" } }
-        public var audio: Stream? { streams.first { $0.codec_type == "audio" } }
+        public var video: Stream? { streams.first { $0.codecType == "video" } }
+        public var audio: Stream? { streams.first { $0.codecType == "audio" } }
     }
     /// A packet or frame of one stream; times in seconds, nil where unknown.
     public struct Moment: Sendable {
@@ -43,7 +43,7 @@ public enum FFprobe {
     }
 
     /// Streams and container.
-    /// - Parameter counting: decodes everything, so that `nb_read_frames` is known.
+    /// - Parameter counting: decodes everything, so that `nbReadFrames` is known.
     /// - Throws: `TestProblem` when ffprobe cannot read it.
     public static func report(_ url: String, counting: Bool = false, timeout: Double = 60) throws -> Report {
         var arguments = ["-v", "error", "-of", "json", "-show_streams", "-show_format"]
@@ -60,11 +60,11 @@ public enum FFprobe {
     ) throws -> [Moment] {
         struct Answer: Decodable {
             struct Entry: Decodable {
-                var pts_time: String?
-                var best_effort_timestamp_time: String?
-                var duration_time: String?
-                var pkt_duration_time: String?
-                var key_frame: Int?
+                var ptsTime: String?
+                var bestEffortTimestampTime: String?
+                var durationTime: String?
+                var pktDurationTime: String?
+                var keyFrame: Int?
             }
             var frames: [Entry]
         }
@@ -76,8 +76,8 @@ public enum FFprobe {
         if let seconds { arguments += ["-read_intervals", "%+\(seconds)"] }
         return try decode(run(arguments, url, timeout), as: Answer.self).frames.map {
             Moment(
-                pts: ($0.pts_time ?? $0.best_effort_timestamp_time).flatMap(Double.init),
-                duration: ($0.duration_time ?? $0.pkt_duration_time).flatMap(Double.init), isKey: $0.key_frame == 1)
+                pts: ($0.ptsTime ?? $0.bestEffortTimestampTime).flatMap(Double.init),
+                duration: ($0.durationTime ?? $0.pktDurationTime).flatMap(Double.init), isKey: $0.keyFrame == 1)
         }
     }
 
@@ -87,8 +87,8 @@ public enum FFprobe {
     ) throws -> [Moment] {
         struct Answer: Decodable {
             struct Entry: Decodable {
-                var pts_time: String?
-                var duration_time: String?
+                var ptsTime: String?
+                var durationTime: String?
                 var flags: String?
             }
             var packets: [Entry]
@@ -98,7 +98,7 @@ public enum FFprobe {
         if let seconds { arguments += ["-read_intervals", "%+\(seconds)"] }
         return try decode(run(arguments, url, timeout), as: Answer.self).packets.map {
             Moment(
-                pts: $0.pts_time.flatMap(Double.init), duration: $0.duration_time.flatMap(Double.init),
+                pts: $0.ptsTime.flatMap(Double.init), duration: $0.durationTime.flatMap(Double.init),
                 isKey: $0.flags?.contains("K") ?? false)
         }
     }
@@ -112,7 +112,9 @@ public enum FFprobe {
 
     private static func decode<T: Decodable>(_ outcome: ProgramOutcome, as type: T.Type) throws -> T {
         do {
-            return try JSONDecoder().decode(type, from: Data(outcome.output))
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return try decoder.decode(type, from: Data(outcome.output))
         } catch {
             throw TestProblem("ffprobe's answer cannot be read: \(error)\n\(outcome.text.prefix(2000))")
         }

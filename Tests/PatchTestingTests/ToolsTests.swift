@@ -25,8 +25,8 @@ import Testing
         for clip in Fixtures.Clip.allCases { _ = try Fixtures.path(clip) }
         let report = try FFprobe.report(Fixtures.path(.bigBuckBunny), counting: true)
         #expect(report.video?.width == 1280)
-        #expect(report.video?.nb_read_frames == "132")
-        #expect(report.audio?.codec_name == "aac")
+        #expect(report.video?.nbReadFrames == "132")
+        #expect(report.audio?.codecName == "aac")
     }
 
     @Test func temporaryDirectoriesGoAway() throws {
@@ -64,7 +64,7 @@ import Testing
         let publisher = try Program("ffmpeg", publish + [server.url("a")])
         let report = try FFprobe.report(server.url("a"), timeout: 20)
         #expect(report.video?.width == 640)
-        #expect(report.video?.codec_name == "h264")
+        #expect(report.video?.codecName == "h264")
         publisher.signal(SIGTERM)
 
         let refused = try Program.run(
