@@ -41,6 +41,9 @@ let package = Package(
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchLuaTests", dependencies: ["PatchLua", "PatchGraph", "PatchKernel", "PatchMedia", "PatchFilters"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
