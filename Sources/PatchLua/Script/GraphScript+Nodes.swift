@@ -1,0 +1,277 @@
+internal import CLua
+import PatchGraph
+import PatchKernel
+import PatchMedia
+
+/// Constructors: one for each kind in the registry, and for each filter of the library.
+extension GraphScript {
+    func installNodes(_ call: LuaCall) {
+        var families: Set<String> = ["filter"]
+        for schema in registry.schemas {
+            if let dot = schema.kind.firstIndex(of: ".") {
+                families.insert(String(schema.kind[..<dot]))
+            } else if schema.kind != "color" {
+                define(schema.kind) { script, call in try script.construct(script.registered(schema), call) }
+            }
+        }
+        for name in catalog.names { if let dot = name.firstIndex(of: ".") { families.insert(String(name[..<dot])) } }
+        families.remove("transformer")
+        define("color") { script, call in try script.constructColor(call) }
+        define("transformer") { script, call in try script.constructTransformer(call) }
+
+        state.defineHandle(.namespace) { [unowned self] call in
+            define("__index") { script, call in try script.member(call) }
+            define("__newindex") { _, call in throw call.error("the library's filters cannot be changed") }
+            define("__call") { script, call in
+                let family = script.families[call.handle(1)?.index ?? 0]
+                throw call.error("\(family) is a family of filters", "write \(family).name{ … }")
+            }
+        }
+        self.families = families.sorted()
+        for (index, family) in self.families.enumerated() {
+            call.push(Handle(.namespace, index))
+            call.setField(family)
+        }
+        state.defineHandle(.look) { [unowned self] call in
+            define("__call") { script, call in
+                let look = script.model.looks[call.handle(1)?.index ?? 0]
+                patch_remove(call.pointer, 1)
+                return try script.construct(look, call)
+            }
+            define("__shr") { script, call in try script.wireOperator(call) }
+            define("__index") { script, call in
+                // A look that is wired as it stands has one node with its defaults: its methods are that node's.
+                let node = try script.nodeOfLook(call.handle(1)?.index ?? 0, call)
+                script.pushShared(Handle(.node, node), call)
+                lua_replace(call.pointer, 1)
+                return try script.readNode(call)
+            }
+            define("__newindex") { script, call in
+                let name = script.model.looks[call.handle(1)?.index ?? 0].schema.kind
+                throw call.error("\(name) is not a node yet", "give its values in \(name){ … }")
+            }
+            define("__tostring") { script, call in
+                call.push(script.model.looks[call.handle(1)?.index ?? 0].schema.kind)
+                return 1
+            }
+        }
+    }
+
+    /// `filter.NAME`: a library filter or a registered kind.
+    private func member(_ call: LuaCall) throws -> Int32 {
+        let family = families[call.handle(1)?.index ?? 0]
+        guard let name = call.string(2) else {
+            throw call.error("\(family) has filters by name, not \(call.describe(2))", "write \(family).name{ … }")
+        }
+        guard let look = try look(named: "\(family).\(name)", call) else {
+            let names = memberNames(of: family)
+            let nearest = Spelling.nearest(to: name, in: names)
+            throw call.error(
+                "there is no \(family).\(name)",
+                nearest.map { "did you mean \(family).\($0)?" } ?? "`patchbay filters` lists what there is")
+        }
+        call.push(Handle(.look, add(look)))
+        return 1
+    }
+
+    func memberNames(of family: String) -> [String] {
+        let registered = registry.schemas.map(\.kind).filter { $0.hasPrefix(family + ".") }.map {
+            String($0.dropFirst(family.count + 1))
+        }
+        let library = catalog.names.compactMap { name -> String? in
+            if family == "filter" { return name.contains(".") ? nil : name }
+            return name.hasPrefix(family + ".") ? String(name.dropFirst(family.count + 1)) : nil
+        }
+        return registered + library
+    }
+
+    /// A filter by its kind, such as `filter.brightness`.
+    func look(named kind: String, _ call: LuaCall) throws -> GraphModel.Look? {
+        if let known = registry[kind]?.schema { return GraphModel.Look(schema: known) }
+        let name = kind.hasPrefix("filter.") ? String(kind.dropFirst(7)) : kind
+        guard catalog.names.contains(name) else { return nil }
+        let filter: KernelFilter
+        do { filter = try catalog.filter(name) } catch let error as PatchError { throw error.placed(at: call.location) }
+        return self.look(kind: kind, filter)
+    }
+
+    func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
+        GraphModel.Look(
+            schema: NodeSchema(
+                kind: kind, role: .filter, summary: filter.summary, parameters: filter.parameters, ports: filter.ports),
+            filter: filter)
+    }
+
+    func add(_ look: GraphModel.Look) -> Int {
+        // Asking for the same filter again must not pile up entries: a handler may do so for ever.
+        if let known = model.looks.firstIndex(where: {
+            $0.schema.kind == look.schema.kind && $0.filter == look.filter && $0.node == nil
+        }) {
+            return known
+        }
+        model.looks.append(look)
+        return model.looks.count - 1
+    }
+
+    private func registered(_ schema: NodeSchema) -> GraphModel.Look { GraphModel.Look(schema: schema) }
+
+    /// `color{ "name", rgba = … }` is a source; `color{ "name", "#rrggbb" }` is a control.
+    private func constructColor(_ call: LuaCall) throws -> Int32 {
+        if call.kind(1) == .table {
+            call.pushElement(1, 2)
+            let isControl = !call.isAbsent(-1)
+            call.pop()
+            if isControl { return try declareControl(.color, call) }
+        }
+        guard let schema = registry["color"]?.schema else {
+            throw call.error("this program has no color source", "for a control write color{ \"name\", \"#rrggbb\" }")
+        }
+        if call.kind(1) == .table {
+            call.pushElement(1, 1)
+            if call.string(-1)?.hasPrefix("#") == true {
+                // color{ "#rrggbb" }: the colour takes the place of a name.
+                lua_pushvalue(call.pointer, 1)
+                patch_insert(call.pointer, -2)
+                call.setField("rgba")
+                call.pop()
+                call.pushNil()
+                lua_rawseti(call.pointer, 1, 1)
+            } else {
+                call.pop()
+            }
+        }
+        return try construct(registered(schema), call)
+    }
+
+    /// `transformer{ "name" }`: a filter that the host program registered.
+    private func constructTransformer(_ call: LuaCall) throws -> Int32 {
+        guard call.kind(1) == .table else { throw call.error("transformer takes a table", "write transformer{ \"name\" }") }
+        call.pushElement(1, 1)
+        guard let name = call.string(-1) else {
+            throw call.error("transformer needs the name that the program registered", "write transformer{ \"name\" }")
+        }
+        call.pop()
+        let kinds = registry.schemas.filter { schema in
+            guard schema.role == .filter, case .processor? = registry[schema.kind]?.factory else { return false }
+            return true
+        }.map(\.kind)
+        guard let kind = kinds.first(where: { $0 == name || $0 == "transformer." + name }),
+            let schema = registry[kind]?.schema
+        else {
+            let names = kinds.map { $0.hasPrefix("transformer.") ? String($0.dropFirst(12)) : $0 }
+            throw call.error(
+                "no transformer '\(name)' is registered",
+                Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                    ?? (names.isEmpty ? "the program that runs the graph registers none" : "there are: \(names.joined(separator: ", "))"))
+        }
+        return try construct(registered(schema), call)
+    }
+
+    // MARK: Making nodes
+
+    /// The node of a look that was wired without `{ … }`.
+    func nodeOfLook(_ index: Int, _ call: LuaCall) throws -> Int {
+        if let node = model.looks[index].node { return node }
+        call.pushTable()
+        let node = try makeNode(model.looks[index], call, table: lua_gettop(call.pointer), name: nil)
+        call.pop()
+        model.looks[index].node = node
+        return node
+    }
+
+    private func construct(_ look: GraphModel.Look, _ call: LuaCall) throws -> Int32 {
+        let kind = look.schema.kind
+        let name: String?
+        switch call.kind(1) {
+        case .string:
+            name = call.string(1)
+            lua_settop(call.pointer, 0)
+            call.pushTable()
+        case .table:
+            call.pushElement(1, 1)
+            name = call.string(-1)
+            if name == nil, !call.isAbsent(-1) {
+                throw call.error("the name of \(kind) is \(call.describe(-1))", "write \(kind){ \"name\", … }")
+            }
+            call.pop()
+        case .none, .null:
+            throw call.error("\(kind) takes a table", "write \(kind){ … }")
+        default:
+            throw call.error("\(kind) takes a table, not \(call.describe(1))", "write \(kind){ … }")
+        }
+        lua_settop(call.pointer, 1)
+        let node = try makeNode(look, call, table: 1, name: name)
+        pushShared(Handle(.node, node), call)
+        return 1
+    }
+
+    private func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
+        let schema = look.schema
+        guard model.patch.nodes.count < options.limits.nodes else {
+            throw call.error(
+                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers", code: .budget)
+        }
+        let (names, positions) = try call.keys(table)
+        if let extra = positions.first(where: { $0 != 1 }) {
+            throw call.error("\(schema.kind) has a value at position \(extra)", "all but the name are written name = value")
+        }
+        let id = try identifier(name, kind: schema.kind, call)
+        var node = PatchNode(
+            id: id, kind: schema.kind, body: look.filter.map { .kernels($0) } ?? .registered, at: call.location,
+            isNamed: name != nil)
+        let optionReader = OptionReader(script: self, call: call, kind: schema.kind, role: schema.role)
+        let parameterReader = ParameterReader(script: self, call: call, kind: schema.kind)
+        var ports: [String] = []
+        for key in names {
+            call.pushField(table, key)
+            defer { call.pop() }
+            if let option = schema.options.first(where: { $0.name == key }) {
+                node.options.values[key] = try optionReader.read(option, at: -1)
+            } else if let parameter = schema.parameters.first(where: { $0.name == key }) {
+                node.parameters[key] = try parameterReader.read(parameter, at: -1)
+            } else if schema.ports.contains(key), schema.role != .source {
+                ports.append(key)
+            } else {
+                let known = schema.options.map(\.name) + schema.parameters.map(\.name) + schema.ports
+                let list = known.isEmpty ? "it takes only a name" : "it takes \(known.sorted().joined(separator: ", "))"
+                throw call.error(
+                    "\(schema.kind) has no '\(key)'",
+                    Spelling.nearest(to: key, in: known).map { "did you mean '\($0)'?" } ?? list)
+            }
+        }
+        for option in schema.options where option.isRequired && node.options.values[option.name] == nil {
+            throw call.error("\(schema.kind) needs \(option.name) =", option.summary)
+        }
+        model.patch.nodes.append(node)
+        model.schemas.append(schema)
+        let index = model.patch.nodes.count - 1
+        model.nodeIndices[id] = index
+        for port in ports {
+            call.pushField(table, port)
+            defer { call.pop() }
+            let ends = try outputs(at: -1, call)
+            let position = schema.ports.firstIndex(of: port)
+            for end in ends { try connect(end, GraphModel.InputEnd(node: index, port: position), call) }
+        }
+        return index
+    }
+
+    private func identifier(_ name: String?, kind: String, _ call: LuaCall) throws -> NodeID {
+        if let name {
+            guard !name.isEmpty, name.utf8.count <= 64, !name.contains(where: { $0.isNewline || $0 == "\t" }) else {
+                throw call.error("\"\(name.prefix(64))\" is no name for a node", "use 1 to 64 letters and digits")
+            }
+            if let other = model.nodeIndices[name] {
+                let place = model.patch.nodes[other].location.map { " at \($0)" } ?? ""
+                throw call.error("there is a node '\(name)' already\(place)", "names are unique: choose another")
+            }
+            return name
+        }
+        while true {
+            let number = (model.derivedIDs[kind] ?? 0) + 1
+            model.derivedIDs[kind] = number
+            let id = "\(kind)#\(number)"
+            if model.nodeIndices[id] == nil { return id }
+        }
+    }
+}
