@@ -36,6 +36,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
+
+        .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
