@@ -44,6 +44,7 @@ let package = Package(
         .testTarget(
             name: "PatchLuaTests", dependencies: ["PatchLua", "PatchGraph", "PatchKernel", "PatchMedia", "PatchFilters"],
             swiftSettings: strict),
+        .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
