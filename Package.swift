@@ -23,7 +23,7 @@ let package = Package(
         .target(name: "PatchGraph", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
         .target(
             name: "PatchFilters", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia"], exclude: ["Library"],
-            swiftSettings: strict),
+            swiftSettings: strict, plugins: ["EmbedFilters"]),
         .target(name: "PatchFFmpeg", dependencies: ["CFFmpeg", "PatchGraph", "PatchMedia"], swiftSettings: strict),
         .target(name: "PatchDisplay", dependencies: ["CSDL", "PatchGraph", "PatchMedia"], swiftSettings: strict),
         .target(
@@ -36,6 +36,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
+
+        // Makes Sources/PatchFilters/Library/**.lua part of PatchFilters.
+        .plugin(name: "EmbedFilters", capability: .buildTool(), dependencies: ["EmbedFiltersTool"]),
+        .executableTarget(name: "EmbedFiltersTool", path: "Plugins/EmbedFiltersTool"),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),

@@ -276,7 +276,8 @@ extension GraphScript {
         if ["addTarget", "removeTarget", "removeAllTargets"].contains(key), pushMethod(key, call) { return 1 }
         if key == "targets", let output = group.output {
             pushShared(Handle(.node, output), call)
-            lua_replace(call.pointer, 1)
+            lua_copy(call.pointer, -1, 1)
+            call.pop()
             return try readNode(call)
         }
         throw unknownGroupField(key, group, call)

@@ -58,6 +58,7 @@ extension GraphScript {
         do { text = try ScriptFiles.read(real, limit: options.limits.sourceSize) } catch let error as PatchError {
             throw error.placed(at: call.location)
         }
+        language.texts[relative] = text
         modulesLoading.append(name)
         defer { modulesLoading.removeLast() }
         try state.load(text, name: relative, on: call.pointer)
@@ -67,19 +68,11 @@ extension GraphScript {
             call.pop()
             call.push(true)
         }
-        if let handle = call.handle(-1), handle.tag == .look { rename(look: handle.index, to: name) }
         call.push(modules)
         call.pushCopy(-2)
         call.setField(name)
         call.pop()
         return 1
-    }
-
-    /// A look is called after its module.
-    private func rename(look index: Int, to name: String) {
-        guard model.looks[index].schema.kind == "kernel" else { return }
-        model.looks[index].schema.kind = name
-        model.looks[index].filter?.name = name
     }
 
     /// The absolute path of a file that a node reads.

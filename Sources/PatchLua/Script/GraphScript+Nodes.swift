@@ -43,7 +43,8 @@ extension GraphScript {
                 // A look that is wired as it stands has one node with its defaults: its methods are that node's.
                 let node = try script.nodeOfLook(call.handle(1)?.index ?? 0, call)
                 script.pushShared(Handle(.node, node), call)
-                lua_replace(call.pointer, 1)
+                lua_copy(call.pointer, -1, 1)
+            call.pop()
                 return try script.readNode(call)
             }
             define("__newindex") { script, call in

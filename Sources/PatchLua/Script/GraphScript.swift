@@ -34,8 +34,7 @@ final class GraphScript {
     var isLoading = false
     /// How deep handlers cause handlers.
     var handlerDepth = 0
-    /// The trace that is running, when a kernel function is.
-    var trace: KernelTrace?
+    let language: KernelLanguage
     /// `filter`, `blend`, …: by index of their handles.
     var families: [String] = []
     /// Results of `require` by name.
@@ -57,6 +56,7 @@ final class GraphScript {
         self.catalog = catalog
         self.options = options
         state = try LuaState(limits: options.limits)
+        language = KernelLanguage(state: state)
         dependencies = [real]
         installLanguage()
     }
@@ -71,6 +71,7 @@ final class GraphScript {
         call.setField("state")
         call.pop()
         let text = try ScriptFiles.read(dependencies[0], limit: options.limits.sourceSize)
+        language.texts[path] = text
         isLoading = true
         defer { isLoading = false }
         try state.load(text, name: path)

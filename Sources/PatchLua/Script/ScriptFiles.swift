@@ -60,6 +60,10 @@ enum ScriptFiles {
         return String(cString: path)
     }
 
+    static func absolute(_ path: String) -> String {
+        normalized(path.hasPrefix("/") ? path : workingDirectory + "/" + path)
+    }
+
     /// Takes `.` and `..` out of an absolute path, by its text alone.
     static func normalized(_ path: String) -> String {
         var parts: [Substring] = []

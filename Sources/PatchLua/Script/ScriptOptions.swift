@@ -1,4 +1,3 @@
-internal import CLua
 import Glibc
 import PatchMedia
 
@@ -28,6 +27,8 @@ public struct ScriptOptions: Sendable {
     public var log: @Sendable (ScriptLogEntry) -> Void = { _ in }
     /// Errors after the start: handlers that raise, reloads that fail.
     public var onError: @Sendable (PatchError) -> Void = { _ in }
+    /// After each reload, good or bad.
+    public var onReload: @Sendable (ReloadReport) -> Void = { _ in }
     /// Absolute folders below which scripts may write, beside the working directory, the graph's folder and the
     /// system's folder for temporary files.
     public var outputDirectories: [String] = []

@@ -1,0 +1,20 @@
+import PatchGraph
+import PatchMedia
+
+/// What a script host needs of the engine that runs its graph.
+///
+/// Thread-safety: called on the script's thread.
+public protocol GraphHost: AnyObject, Sendable {
+    /// Plans, compiles, warms and puts a patch on air at a tick.
+    /// - Parameter reload: the patch comes from a new version of the file, not from a handler.
+    /// - Throws: `PatchError`; the running graph is then untouched.
+    func apply(_ patch: Patch, reload: Bool) throws
+    /// Sets a parameter at the next tick.
+    func setParameter(node: NodeID, name: String, value: ParameterValue)
+    /// What the operator set a control to; nil when nobody did.
+    func controlValue(_ name: String) -> ControlValue?
+    /// Sets a control from the script.
+    func setControl(_ name: String, _ value: ControlValue)
+    /// What a parameter is now; nil when the engine does not know it.
+    func parameterFloats(node: NodeID, name: String) -> [Float]?
+}

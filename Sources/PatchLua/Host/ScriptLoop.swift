@@ -1,0 +1,238 @@
+import PatchGraph
+import PatchMedia
+
+/// The script thread: owns the Lua state, calls handlers, reloads.
+///
+/// Thread-safety: one thread.
+final class ScriptLoop {
+    private let owner: ScriptHost
+    private var script: GraphScript?
+    private var watch: FileWatch?
+    /// Graph time in nanoseconds, as of the last tick that was told.
+    private var graphTime: Int64 = 0
+
+    private enum Step {
+        case event(ScriptEvent)
+        case reload(asked: Int64)
+        case timer
+        case stop
+    }
+
+    init(_ owner: ScriptHost) { self.owner = owner }
+
+    func run() {
+        let first = ScriptHost.catching {
+            let script = try makeScript()
+            try script.load(carrying: nil)
+            self.script = script
+            return script.model.patch
+        }
+        owner.mailbox.notify { $0.started = first }
+        guard case .success = first else { return }
+        let host = owner.mailbox.wait { mailbox -> (any GraphHost)?? in
+            mailbox.isStopping ? .some(nil) : mailbox.host.map { .some($0) }
+        }
+        guard let host = host ?? nil else { return }
+        script?.host = host
+        startWatching()
+        while true {
+            switch next() {
+            case .stop:
+                unload(script)
+                script = nil
+                watch?.stop()
+                return
+            case .event(let event): handle(event, host)
+            case .reload(let asked): reload(asked: asked, host)
+            case .timer: fireTimers(host)
+            }
+        }
+    }
+
+    private func makeScript() throws -> GraphScript {
+        let script = try GraphScript(
+            path: owner.path, registry: owner.registry, catalog: owner.catalog, options: owner.options)
+        if owner.options.usesGraphTime { script.timeNow = { [unowned self] in graphTime } }
+        return script
+    }
+
+    private func next() -> Step {
+        let due = script?.model.timers.map(\.due).min()
+        let now = owner.options.usesGraphTime ? graphTime : monotonicNanoseconds()
+        if let due, due <= now { return .timer }
+        let deadline = owner.options.usesGraphTime ? nil : due
+        let step = owner.mailbox.wait(until: deadline) { mailbox -> Step? in
+            if mailbox.isStopping { return .stop }
+            if let asked = mailbox.reloadAsked {
+                mailbox.reloadAsked = nil
+                return .reload(asked: asked)
+            }
+            return mailbox.events.isEmpty ? nil : .event(mailbox.events.removeFirst())
+        }
+        return step ?? .timer
+    }
+
+    // MARK: Events
+
+    private func handle(_ event: ScriptEvent, _ host: any GraphHost) {
+        guard let script else { return }
+        switch event {
+        case .control(let name, let value):
+            guard let index = script.model.controlIndices[name], script.model.controls[index].control.accepts(value),
+                script.model.controls[index].value != value
+            else { return }
+            script.model.controls[index].value = value
+            perform(script.model.controls[index].changeHandlers, host) { call in
+                script.push(value, call)
+                return 1
+            }
+        case .press(let name):
+            guard let index = script.model.controlIndices[name] else { return }
+            perform(script.model.controls[index].changeHandlers, host)
+        case .key(let key): pressed(key, host)
+        case .node(let id, let event): handle(event, of: id, host)
+        case .frame(let tick, let time):
+            graphTime = Int64(max(0, min(9e9, time)) * 1e9)
+            perform(script.model.frameHandlers, host) { call in
+                call.push(time)
+                call.push(Int(tick))
+                return 2
+            }
+        case .reload: break
+        }
+    }
+
+    private func pressed(_ key: String, _ host: any GraphHost) {
+        guard let script else { return }
+        perform(script.model.keyHandlers[key.lowercased()] ?? [], host) { call in
+            call.push(key)
+            return 1
+        }
+    }
+
+    private func handle(_ event: NodeEvent, of id: NodeID, _ host: any GraphHost) {
+        guard let script, let node = script.model.nodeIndices[id] else { return }
+        func handlers(_ kind: GraphModel.NodeHandlerKind) -> [LuaReference] {
+            script.model.nodeHandlers[GraphModel.NodeHandlerKey(node: node, kind: kind)] ?? []
+        }
+        switch event {
+        case .lost(let error):
+            perform(handlers(.onLost), host) { call in
+                call.push(error.description)
+                return 1
+            }
+        case .back: perform(handlers(.onBack), host)
+        case .state(let state):
+            perform(handlers(.onState), host) { call in
+                call.push(state)
+                return 1
+            }
+        case .problem(let error):
+            perform(handlers(.onError), host) { call in
+                call.push(error.description)
+                return 1
+            }
+        case .key(let key): pressed(key, host)
+        case .notice, .closed, .ended: break
+        }
+    }
+
+    private func fireTimers(_ host: any GraphHost) {
+        guard let script else { return }
+        let now = script.timeNow()
+        for timer in script.model.timers where timer.due <= now {
+            guard let index = script.model.timers.firstIndex(where: { $0.handler == timer.handler }) else { continue }
+            if timer.interval > 0 {
+                // Missed beats are skipped, and the rhythm is kept.
+                let beats = (now - timer.due) / timer.interval + 1
+                script.model.timers[index].due += beats * timer.interval
+            } else {
+                script.model.timers.remove(at: index)
+            }
+            perform([timer.handler], host)
+            if timer.interval == 0 { LuaCall(state: script.state, pointer: script.state.pointer).release(timer.handler) }
+        }
+    }
+
+    /// Calls handlers as one edit and tells the engine what came of it.
+    private func perform(
+        _ handlers: [LuaReference], _ host: any GraphHost, arguments: (LuaCall) -> Int = { _ in 0 }
+    ) {
+        guard let script, !handlers.isEmpty else { return }
+        let before = script.model
+        do {
+            try script.perform(handlers, arguments: arguments)
+            if GraphScript.isRewired(before.patch, script.model.patch) {
+                do { try host.apply(script.model.patch, reload: false) } catch {
+                    script.undo(to: before)
+                    script.edits.removeAll()
+                    throw error
+                }
+            }
+            for edit in script.edits {
+                switch edit {
+                case .parameter(let node, let name, let value):
+                    host.setParameter(node: script.id(node), name: name, value: value)
+                case .control(let name, let value): host.setControl(name, value)
+                }
+            }
+            script.edits.removeAll()
+        } catch {
+            owner.mailbox.withLock { $0.statistics.failedHandlers += 1 }
+            owner.options.onError((error as? PatchError) ?? PatchError(.script, "\(error)"))
+        }
+    }
+
+    // MARK: Reload
+
+    private func reload(asked: Int64, _ host: any GraphHost) {
+        var tried: GraphScript?
+        let result = ScriptHost.catching {
+            let next = try makeScript()
+            tried = next
+            next.operatorValue = { host.controlValue($0) }
+            try next.load(carrying: script?.carriedState())
+            next.edits.removeAll()
+            try host.apply(next.model.patch, reload: true)
+            next.host = host
+            let old = script
+            script = next
+            unload(old)
+        }
+        var report = ReloadReport(seconds: Double(monotonicNanoseconds() - asked) / 1e9, error: nil)
+        if case .failure(let error) = result { report.error = error }
+        owner.mailbox.withLock { mailbox in
+            mailbox.statistics.reloads += report.error == nil ? 1 : 0
+            mailbox.statistics.failedReloads += report.error == nil ? 0 : 1
+        }
+        if let error = report.error { owner.options.onError(error) }
+        owner.options.onReload(report)
+        updateWatch(beside: tried)
+    }
+
+    /// Runs `onUnload`; what it changes in the graph no longer counts.
+    private func unload(_ old: GraphScript?) {
+        guard let old else { return }
+        do { try old.perform(old.model.unloadHandlers) } catch {
+            owner.options.onError((error as? PatchError) ?? PatchError(.script, "\(error)"))
+        }
+    }
+
+    private func startWatching() {
+        do {
+            let watch = try FileWatch { [weak owner] in owner?.post(.reload) }
+            try watch.start()
+            self.watch = watch
+            updateWatch(beside: nil)
+        } catch {
+            owner.options.onError((error as? PatchError) ?? PatchError(.unavailable, "\(error)"))
+        }
+    }
+
+    /// Watches what the running script depends on, and what a failed one does: the fix may be in either.
+    private func updateWatch(beside tried: GraphScript?) {
+        var files = [ScriptFiles.absolute(owner.path)]
+        for script in [script, tried] { if let script { files += script.dependencies + script.missingFiles } }
+        watch?.watch(files)
+    }
+}

@@ -1,0 +1,78 @@
+internal import CLua
+import PatchFilters
+import PatchGraph
+import PatchMedia
+import Synchronization
+
+/// The filter library, ready to use: each filter's Lua text is run once, when it is first asked for.
+///
+/// Thread-safety: all members may be called from any thread.
+public final class FilterCatalog: Sendable {
+    private final class Workshop: @unchecked Sendable {
+        // Unchecked: used only under the catalog's lock, one thread at a time.
+        let state: LuaState
+        let language: KernelLanguage
+        var made: KernelFilter?
+
+        init() throws {
+            state = try LuaState()
+            language = KernelLanguage(state: state)
+            let call = LuaCall(state: state, pointer: state.pointer)
+            call.pushGlobals()
+            language.install { [unowned self] filter, call in
+                made = filter
+                call.push(true)
+                return 1
+            }
+            call.pop()
+        }
+    }
+
+    private struct Shelf {
+        var filters: [String: KernelFilter] = [:]
+        var workshop: Workshop?
+    }
+
+    private let shelf = Mutex(Shelf())
+
+    public init() {}
+
+    /// Names of all filters, such as `brightness` and `blend.normal`, sorted.
+    public var names: [String] { FilterLibrary.names }
+
+    /// A filter by name.
+    /// - Throws: `PatchError.notFound` with the nearest name; `.kernel` when the library's own text is wrong.
+    public func filter(_ name: String) throws -> KernelFilter {
+        try shelf.withLock { shelf in
+            if let known = shelf.filters[name] { return known }
+            guard let source = FilterLibrary.source(of: name) else {
+                throw PatchError(
+                    .notFound, "there is no filter '\(name)'",
+                    remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                        ?? "`patchbay filters` lists what there is")
+            }
+            let workshop: Workshop
+            if let open = shelf.workshop { workshop = open } else {
+                workshop = try Workshop()
+                shelf.workshop = workshop
+            }
+            let file = "library/\(name).lua"
+            workshop.language.texts[file] = source
+            workshop.language.defaultName = { name }
+            workshop.made = nil
+            try workshop.state.load(source, name: file)
+            try workshop.state.run(seconds: 10)
+            guard let filter = workshop.made else {
+                throw PatchError(.kernel, "filter '\(name)' makes no kernel", at: SourceLocation(file: file, line: 0))
+            }
+            shelf.filters[name] = filter
+            return filter
+        }
+    }
+
+    /// The Lua text of a filter, for people to read; nil when there is none of that name.
+    public func source(_ name: String) -> String? { FilterLibrary.source(of: name) }
+
+    /// The family that a filter is listed under, such as `color`.
+    public func category(_ name: String) -> String? { FilterLibrary.category(of: name) }
+}

@@ -1,0 +1,399 @@
+internal import CLua
+import PatchGraph
+import PatchKernel
+import PatchMedia
+
+/// The words of the kernel language in a Lua state: GLSL's functions and constructors, and operators on pixel values.
+///
+/// Thread-safety: the state's thread.
+final class KernelLanguage {
+    static let builtinNames = ["size", "time", "pos", "uv", "frame"]
+    static let types = ValueType.allCases
+    /// Operations that scripts call by name; the others are operators and constructors.
+    static let functions = Operation.allCases.filter {
+        ![.add, .sub, .mul, .div, .neg, .and, .or, .not, .toInt, .toFloat, .toBool, .hash].contains($0)
+    }
+
+    unowned let state: LuaState
+    /// The kernel function that is running.
+    var trace: KernelTrace?
+    var serial: Int32 = 0
+    /// The texts of the files, for hints that need them.
+    var texts: [String: String] = [:]
+    private var readerMethods: [String: LuaReference] = [:]
+    /// Names a kernel after the module that is loading.
+    var defaultName: () -> String = { "kernel" }
+
+    init(state: LuaState) { self.state = state }
+
+    /// Defines the words in the table on top of the stack.
+    /// - Parameter made: called with each filter that `kernel{ … }` makes; pushes what the script gets.
+    func install(made: @escaping (KernelFilter, LuaCall) throws -> Int32) {
+        for function in Self.functions {
+            define(function.rawValue) { language, call in try language.apply(function, call) }
+        }
+        for type in Self.types { define(type.rawValue) { language, call in try language.construct(type, call) } }
+        define("hash") { language, call in
+            guard let trace = language.trace else { throw language.outside("hash", call) }
+            if call.count == 0 {
+                trace.push(trace.builder.builtin(.hash), call)
+                return 1
+            }
+            return try language.apply(.hash, call)
+        }
+        define("select") { language, call in try language.select(call) }
+        define("kernel") { language, call in try made(try language.define(call), call) }
+        definePixelOperators()
+        defineReaders()
+        state.resolveGlobal = { [unowned self] name, call in
+            guard Self.builtinNames.contains(name) else { return nil }
+            guard let trace else { throw outside(name, call) }
+            let builtin: Builtin =
+                switch name {
+                case "size": .size
+                case "time": .time
+                case "pos": .position
+                case "uv": .uv
+                default: .frame
+                }
+            trace.push(trace.builder.builtin(builtin), call)
+            return 1
+        }
+        state.extraGlobalNames = Self.builtinNames
+    }
+
+    private func define(_ name: String, _ body: @escaping (KernelLanguage, LuaCall) throws -> Int32) {
+        state.setFunction(name) { [unowned self] call in try body(self, call) }
+    }
+
+    func outside(_ name: String, _ call: LuaCall) -> PatchError {
+        call.error("'\(name)' is known only while a kernel's pixel function runs", "use it inside kernel{ pixel = … }")
+    }
+
+    // MARK: Values
+
+    /// The value at `index` as a value of the kernel: pixel values, numbers and booleans.
+    func operand(_ index: Int32, of word: String, _ call: LuaCall) throws -> Value {
+        guard let trace else { throw outside(word, call) }
+        if let number = call.number(index) {
+            guard number.isFinite else {
+                throw call.error("\(word) gets \(number)", "check the sum that made it", code: .kernel)
+            }
+            return trace.builder.constant(Float(number))
+        }
+        if let bool = call.bool(index) { return trace.builder.constant(bool) }
+        guard let handle = call.handle(index) else {
+            let remedy =
+                switch call.kind(index) {
+                case .none, .null: "check its name: it has no value"
+                case .table: "write vec2(x, y), vec3(x, y, z) or vec4(r, g, b, a)"
+                case .string: "a text is no pixel value"
+                default: "give it a number or a pixel value"
+                }
+            throw call.error("\(word) cannot take \(call.describe(index))", remedy, code: .kernel)
+        }
+        switch handle.tag {
+        case .pixel:
+            guard let value = trace.value(handle) else {
+                throw call.error(
+                    "\(word) gets a value of another kernel or pass", "use only what this function was given", code: .kernel)
+            }
+            return value
+        case .reader:
+            throw call.error("\(word) cannot take an input", "read a pixel of it: src:at(0, 0)", code: .kernel)
+        case .parameters:
+            throw call.error("\(word) cannot take all parameters at once", "name one: p.amount", code: .kernel)
+        case .control:
+            throw call.error("\(word) cannot take a control", "declare it in params and give the control to the node", code: .kernel)
+        default:
+            throw call.error("\(word) cannot take \(handle.tag.title)", "give it a number or a pixel value", code: .kernel)
+        }
+    }
+
+    /// Runs a step of the builder, with its errors placed at the script's line.
+    func build(_ call: LuaCall, _ body: (inout KernelBuilder) throws(KernelError) -> Value) throws -> Value {
+        guard let trace else { throw outside("a pixel value", call) }
+        let value: Value
+        do { value = try body(&trace.builder) } catch {
+            throw PatchError(
+                error.code == .budget ? .budget : .kernel, error.message, remedy: error.remedy, at: call.location)
+        }
+        guard trace.builder.valueCount <= KernelTrace.valueLimit else {
+            throw call.error(
+                "the kernel has more than \(KernelTrace.valueLimit) operations",
+                "shorten the loops, which unroll, or split the work into passes", code: .budget)
+        }
+        return value
+    }
+
+    private func apply(_ operation: Operation, _ call: LuaCall) throws -> Int32 {
+        let word = operation.rawValue
+        let count = call.count
+        if (1...max(1, count)).allSatisfy({ call.kind($0) == .number }), count > 0,
+            let result = NumberMath.apply(operation, (1...count).map { call.number($0) ?? 0 })
+        {
+            // Plain numbers stay plain numbers: loops and tables that a look computes need no kernel.
+            switch result {
+            case .number(let number): call.push(number)
+            case .bool(let bool): call.push(bool)
+            }
+            return 1
+        }
+        guard operation.arity.contains(Int(count)) else {
+            throw call.error(
+                "\(word) takes \(operation.arity.lowerBound)\(operation.arity.count > 1 ? " or more" : "") "
+                    + "value\(operation.arity == 1...1 ? "" : "s"), not \(count)",
+                "\(word) takes \(operation.signature)", code: .kernel)
+        }
+        var values: [Value] = []
+        for index in 0..<count { values.append(try operand(index + 1, of: word, call)) }
+        let value = try build(call) { builder throws(KernelError) in try builder.apply(operation, values) }
+        let isComparison = [.lt, .le, .gt, .ge, .eq, .ne, .any, .all].contains(operation)
+        trace?.push(value, condition: isComparison ? "\(word)(…)" : nil, call)
+        return 1
+    }
+
+    private func construct(_ type: ValueType, _ call: LuaCall) throws -> Int32 {
+        let word = type.rawValue
+        let count = call.count
+        if !type.isVector, !type.isMatrix, count == 1, let number = call.number(1) {
+            switch type {
+            case .int: call.push(natural: number.rounded(.towardZero))
+            case .bool: call.push(number != 0)
+            default: call.push(number)
+            }
+            return 1
+        }
+        guard trace != nil else { throw outside(word, call) }
+        var values: [Value] = []
+        for index in 0..<min(count, 17) { values.append(try operand(index + 1, of: word, call)) }
+        let value = try build(call) { builder throws(KernelError) in try builder.construct(type, values) }
+        trace?.push(value, call)
+        return 1
+    }
+
+    /// Lua's `select(n, …)`, and the kernel's `select(condition, a, b)`.
+    private func select(_ call: LuaCall) throws -> Int32 {
+        let count = Int(call.count)
+        if call.string(1) == "#" {
+            call.push(count - 1)
+            return 1
+        }
+        if let position = call.integer(1) {
+            guard position != 0, position >= 1 - count else {
+                throw call.error("select: \(position) is outside its \(count - 1) values")
+            }
+            return Int32(position > 0 ? max(0, count - position) : -position)
+        }
+        guard count == 3 else {
+            throw call.error(
+                "select takes a condition and two values, not \(max(0, count - 1)) values", "write select(lt(a, b), x, y)",
+                code: .kernel)
+        }
+        if let bool = call.bool(1) {
+            call.pushCopy(bool ? 2 : 3)
+            return 1
+        }
+        let condition = try operand(1, of: "select", call)
+        let (a, b) = (try operand(2, of: "select", call), try operand(3, of: "select", call))
+        let value = try build(call) { builder throws(KernelError) in try builder.select(condition, a, b) }
+        // A choice between conditions is a condition.
+        trace?.push(value, condition: value.type == .bool ? "select(…)" : nil, call)
+        return 1
+    }
+
+    // MARK: Operators
+
+    private func definePixelOperators() {
+        state.defineHandle(.pixel) { call in
+            let operators: [(String, Operation, String)] = [
+                ("__add", .add, "+"), ("__sub", .sub, "-"), ("__mul", .mul, "*"), ("__div", .div, "/"),
+                ("__mod", .mod, "%"), ("__pow", .pow, "^"), ("__band", .and, "&"), ("__bor", .or, "|"),
+            ]
+            for (name, operation, sign) in operators {
+                define(name) { language, call in
+                    let a = try language.operand(1, of: sign, call)
+                    let b = try language.operand(2, of: sign, call)
+                    let value = try language.build(call) { builder throws(KernelError) in
+                        do throws(KernelError) { return try builder.apply(operation, [a, b]) } catch {
+                            throw KernelError(
+                                error.code, "\(a.type.rawValue) \(sign) \(b.type.rawValue) does not exist",
+                                remedy: operation == .and || operation == .or
+                                    ? "both sides are conditions: lt(a, b) \(sign) gt(c, d)"
+                                    : "make both one type, or one of them a float")
+                        }
+                    }
+                    language.trace?.push(value, condition: value.type == .bool ? "a \(sign) b" : nil, call)
+                    return 1
+                }
+            }
+            define("__unm") { language, call in
+                let a = try language.operand(1, of: "-", call)
+                let value = try language.build(call) { builder throws(KernelError) in try builder.apply(.neg, [a]) }
+                language.trace?.push(value, call)
+                return 1
+            }
+            define("__bnot") { language, call in
+                let a = try language.operand(1, of: "~", call)
+                let value = try language.build(call) { builder throws(KernelError) in try builder.apply(.not, [a]) }
+                language.trace?.push(value, condition: "~(…)", call)
+                return 1
+            }
+            for (name, sign, word) in [("__lt", "<", "lt"), ("__le", "<=", "le"), ("__eq", "==", "eq")] {
+                define(name) { _, call in
+                    throw call.error(
+                        "pixel values cannot be compared with \(sign): Lua makes a plain true or false of it",
+                        "write \(word)(a, b)\(sign == "==" ? "" : " or \(word == "lt" ? "gt" : "ge")(a, b)"), and select(\(word)(a, b), x, y) for a choice",
+                        code: .kernel)
+                }
+            }
+            define("__idiv") { _, call in
+                throw call.error("// does not work on pixel values", "write floor(a / b)", code: .kernel)
+            }
+            define("__bxor") { _, call in
+                throw call.error("~ between two pixel values does not work", "write ne(a, b)", code: .kernel)
+            }
+            define("__len") { _, call in
+                throw call.error("# does not work on pixel values", "write length(v) for a vector's length", code: .kernel)
+            }
+            define("__concat") { _, call in throw call.error("a pixel value is no text", code: .kernel) }
+            define("__call") { _, call in
+                throw call.error("a pixel value cannot be called", "a * is missing before the bracket", code: .kernel)
+            }
+            define("__shr") { _, call in
+                throw call.error("pixel values cannot be wired", "multiply or divide by a power of two", code: .kernel)
+            }
+            define("__index") { language, call in
+                let value = try language.operand(1, of: "a swizzle", call)
+                guard let letters = call.string(2) else {
+                    throw call.error(
+                        "components have letters, not \(call.describe(2))", "write .r .g .b .a or .x .y .z .w", code: .kernel)
+                }
+                let part = try language.build(call) { builder throws(KernelError) in try builder.swizzle(value, letters) }
+                language.trace?.push(part, call)
+                return 1
+            }
+            define("__newindex") { language, call in
+                let name = call.string(2) ?? "r"
+                throw call.error(
+                    "'.\(name)' of a pixel value cannot be assigned",
+                    "make a new one: c = vec4(…, c.g, c.b, c.a)", code: .kernel)
+            }
+            define("__tostring") { language, call in
+                let type = call.handle(1).flatMap { language.trace?.value($0)?.type.rawValue } ?? "pixel"
+                call.push("\(type) value")
+                return 1
+            }
+        }
+    }
+
+    private func defineReaders() {
+        let call = LuaCall(state: state, pointer: state.pointer)
+        func method(_ name: String, _ body: @escaping (KernelLanguage, LuaCall) throws -> Int32) {
+            state.pushFunction(state.register { [unowned self] call in try body(self, call) })
+            readerMethods[name] = call.keep()
+        }
+        method("at") { language, call in
+            let input = try language.input(call, "at")
+            guard let dx = call.integer(2), let dy = call.integer(3) else {
+                let isPixel = call.handle(2)?.tag == .pixel || call.handle(3)?.tag == .pixel
+                throw call.error(
+                    "at takes two whole numbers, not \(call.describe(2)) and \(call.describe(3))",
+                    isPixel ? "for computed positions write src:sample(uv)" : "write src:at(-1, 0)", code: .kernel)
+            }
+            let edge = try language.word(4, EdgeMode.self, default: .clamp, "edge", call)
+            let value = try language.build(call) { builder throws(KernelError) in
+                try builder.tap(input, dx: dx, dy: dy, edge: edge)
+            }
+            language.trace?.push(value, call)
+            return 1
+        }
+        method("sample") { language, call in
+            let input = try language.input(call, "sample")
+            let uv = try language.operand(2, of: "sample", call)
+            let filter = try language.word(3, SampleFilter.self, default: .bilinear, "filter", call)
+            let edge = try language.word(4, EdgeMode.self, default: .clamp, "edge", call)
+            let value = try language.build(call) { builder throws(KernelError) in
+                try builder.sample(input, at: uv, filter: filter, edge: edge)
+            }
+            language.trace?.push(value, call)
+            return 1
+        }
+        state.defineHandle(.reader) { call in
+            define("__index") { language, call in
+                let input = try language.input(call, "an input")
+                let name = call.string(2) ?? ""
+                if name == "size" {
+                    let value = try language.build(call) { builder throws(KernelError) in
+                        builder.builtin(.inputSize(input))
+                    }
+                    language.trace?.push(value, call)
+                    return 1
+                }
+                guard let method = language.readerMethods[name] else {
+                    let isSwizzle = !name.isEmpty && name.allSatisfy { "rgbaxyzw".contains($0) }
+                    throw call.error(
+                        "an input has no '\(name)'",
+                        isSwizzle
+                            ? "read a pixel first: src:at(0, 0).\(name)"
+                            : Spelling.nearest(to: name, in: ["at", "sample", "size"]).map { "did you mean '\($0)'?" }
+                                ?? "it has at(dx, dy), sample(uv) and size", code: .kernel)
+                }
+                call.push(method)
+                return 1
+            }
+            for name in ["__add", "__sub", "__mul", "__div", "__unm"] {
+                define(name) { _, call in
+                    throw call.error("an input is no pixel value", "read a pixel of it: src:at(0, 0)", code: .kernel)
+                }
+            }
+            define("__newindex") { _, call in throw call.error("an input cannot be changed", code: .kernel) }
+            define("__call") { _, call in
+                throw call.error("an input cannot be called", "write src:at(dx, dy) or src:sample(uv)", code: .kernel)
+            }
+        }
+        state.defineHandle(.parameters) { call in
+            define("__index") { language, call in
+                guard let trace = language.trace, let handle = call.handle(1), handle.c == trace.serial else {
+                    throw language.outside("p", call)
+                }
+                let name = call.string(2) ?? call.describe(2)
+                guard let index = trace.parameterNames.firstIndex(of: name) else {
+                    throw call.error(
+                        "the kernel has no parameter '\(name)'",
+                        Spelling.nearest(to: name, in: trace.parameterNames).map { "did you mean '\($0)'?" }
+                            ?? (trace.parameterNames.isEmpty
+                                ? "declare it: params = { \(name) = { 0.5, min = 0, max = 1 } }"
+                                : "it has \(trace.parameterNames.joined(separator: ", "))"), code: .kernel)
+                }
+                let value = trace.builder.uniform(index)
+                trace.push(value, condition: value.type == .bool ? "p.\(name)" : nil, call)
+                return 1
+            }
+            define("__newindex") { _, call in
+                throw call.error("parameters cannot be set inside a kernel", "use a local variable", code: .kernel)
+            }
+        }
+    }
+
+    private func input(_ call: LuaCall, _ word: String) throws -> Int {
+        guard let trace, let handle = call.handle(1), handle.tag == .reader, handle.c == trace.serial,
+            handle.index < trace.inputCount
+        else {
+            throw call.error("\(word) is a method of a kernel's inputs", "write src:\(word)(…) with a colon", code: .kernel)
+        }
+        return handle.index
+    }
+
+    private func word<W: RawRepresentable & CaseIterable>(
+        _ index: Int32, _ type: W.Type, default fallback: W, _ what: String, _ call: LuaCall
+    ) throws -> W where W.RawValue == String {
+        if call.isAbsent(index) { return fallback }
+        let names = W.allCases.map(\.rawValue)
+        guard let name = call.string(index), let word = W(rawValue: name) else {
+            throw call.error(
+                "the \(what) is \(call.describe(index))", "it is one of \(names.joined(separator: ", "))", code: .kernel)
+        }
+        return word
+    }
+}

@@ -1,0 +1,18 @@
+internal import CLua
+import PatchGraph
+
+/// `kernel{ … }` in a graph: makes a look, which makes nodes.
+extension GraphScript {
+    func installKernels(_ call: LuaCall) {
+        language.defaultName = { [unowned self] in modulesLoading.last ?? "kernel" }
+        language.install { [unowned self] filter, call in
+            guard model.looks.count < options.limits.nodes else {
+                throw call.error(
+                    "the graph has more than \(options.limits.nodes) kernels", "make kernels once, outside handlers",
+                    code: .budget)
+            }
+            call.push(Handle(.look, add(look(kind: filter.name, filter))))
+            return 1
+        }
+    }
+}
