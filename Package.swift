@@ -37,8 +37,18 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
 
+        // Measurements that scripts and tests run as programs of their own.
+        .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
+        .executableTarget(
+            name: "EngineBench", dependencies: ["CAllocationCounter", "PatchGraph", "PatchKernel", "PatchMedia"],
+            path: "Benchmarks/EngineBench", swiftSettings: strict),
+
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
+        .testTarget(name: "PatchMediaTests", dependencies: ["PatchMedia"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
     ],
