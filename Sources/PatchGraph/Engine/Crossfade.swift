@@ -76,9 +76,9 @@ final class Crossfade: @unchecked Sendable {
 
     /// Renders the old plan at this tick and mixes it under the new one's results.
     /// - Parameter step: ticks since the fade began, from 0; the first tick already shows a little of the new look.
-    func render(at tick: Tick, step: Int64, onto new: PlanExecutor, parameters: ParameterStore, workers: Workers) {
+    func render(at tick: Tick, step: Int64, onto new: PlanExecutor, workers: Workers) {
         _ = old.takeFrames(at: tick, following: new)
-        old.render(at: tick, parameters: parameters, workers: workers)
+        old.render(at: tick, parameters: nil, workers: workers)
         progress.pointee = Float(step + 1) / Float(ticks + 1)
         for mix in mixes {
             guard let before = old.frame(forSink: mix.oldSink), let after = new.frame(forSink: mix.newSink),

@@ -72,9 +72,7 @@ private struct Scheduler {
                 }
                 executor.render(at: tick, parameters: engine.parameters, workers: engine.workers)
                 if let fade {
-                    fade.render(
-                        at: tick, step: fadeStep, onto: executor, parameters: engine.parameters,
-                        workers: engine.workers)
+                    fade.render(at: tick, step: fadeStep, onto: executor, workers: engine.workers)
                     fadeStep += 1
                     if fadeStep >= fade.ticks { self.fade = nil }
                 }

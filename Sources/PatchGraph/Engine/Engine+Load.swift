@@ -68,7 +68,7 @@ extension Engine {
         }
         let retired = instances.replace(with: Array(nodes.used.values))
         if !retired.isEmpty { chores.notify { $0.append(.retire(retired)) } }
-        pools.keep(Set(executor.plan.slots))
+        pools.keep(Set(executor.plan.passes.map { executor.plan.slots[$0.output] }))
         for problem in problems { report(problem.node ?? "", .problem(problem), problem.location) }
         return LoadReport(
             generation: generation, notes: executor.plan.notes, planTime: planned - begin,

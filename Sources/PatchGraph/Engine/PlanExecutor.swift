@@ -153,8 +153,10 @@ final class PlanExecutor: @unchecked Sendable {
     func changedFormat(ofSource index: Int) -> VideoFormat? { reported[index] }
 
     /// Runs every step; afterwards `frame(forSink:)` gives the results.
-    func render(at tick: Tick, parameters: ParameterStore, workers: Workers) {
-        parameters.snapshot(at: tick.time.seconds, plan.uniformTargets, into: uniforms)
+    /// - Parameter parameters: nil keeps the values of the tick before: a plan that fades out keeps its look, although
+    ///   nodes of the same name have new values by now.
+    func render(at tick: Tick, parameters: ParameterStore?, workers: Workers) {
+        parameters?.snapshot(at: tick.time.seconds, plan.uniformTargets, into: uniforms)
         let anyHeld = held.contains { $0 != nil } || plan.sources.isEmpty
         for index in plan.sources.indices {
             guard let slot = plan.sources[index].slot else { continue }

@@ -195,18 +195,33 @@ struct Planner {
         return stored
     }
 
-    /// Inputs that read the same slot become one.
+    /// Inputs that read the same slot become one. Where one wants straight and the other premultiplied colour (or another
+    /// light), both are brought to encoded premultiplied first, as pictures are stored.
     private func mergeInputs(_ expression: PictureExpression) throws -> PictureExpression {
         var result = expression
-        var unique: [StoredPicture] = []
-        let mapping = expression.inputs.map { input -> Int in
-            if let index = unique.firstIndex(of: input) { return index }
-            unique.append(input)
+        for index in expression.inputs.indices {
+            let twins = expression.inputs.indices.filter { expression.inputs[$0] == expression.inputs[index] }
+            let declarations = Set(twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
+            guard declarations.count > 1, result.kernel.footprint(ofInput: index) == .point else { continue }
+            let kernel = result.kernel
+            result.kernel = try wrap { () throws(KernelError) in
+                try kernel.inlining(StandardKernels.copy, asInput: index)
+            }
+        }
+        var unique: [(picture: StoredPicture, light: Light, alpha: Alpha)] = []
+        let mapping = expression.inputs.indices.map { index -> Int in
+            let (picture, declared) = (expression.inputs[index], result.kernel.inputs[index])
+            let known = unique.firstIndex {
+                $0.picture == picture && $0.light == declared.light && $0.alpha == declared.alpha
+            }
+            if let known { return known }
+            unique.append((picture, declared.light, declared.alpha))
             return unique.count - 1
         }
         if unique.count < expression.inputs.count {
-            result.kernel = try wrap { () throws(KernelError) in try expression.kernel.mergingInputs(mapping) }
-            result.inputs = unique
+            let kernel = result.kernel
+            result.kernel = try wrap { () throws(KernelError) in try kernel.mergingInputs(mapping) }
+            result.inputs = unique.map(\.picture)
         }
         return result
     }
@@ -367,7 +382,7 @@ struct Planner {
     private mutating func compute(
         _ expression: PictureExpression, as format: VideoFormat, reason: String
     ) throws -> StoredPicture {
-        let kernel = expression.kernel.simplified()
+        let kernel = expression.kernel
         let description = PassDescription(
             kernel: kernel, inputs: expression.inputs.map(\.passInput),
             output: PassOutput(format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
