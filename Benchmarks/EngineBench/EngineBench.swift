@@ -131,7 +131,8 @@ final class MeterSink: MediaSink {
             name: "trivial", inputs: [InputDeclaration(name: "image")],
             uniforms: [UniformDeclaration(name: "gain", type: .float)])
         let pixel = isPoint ? builder.current(0) : try builder.tap(0, dx: 1, dy: 0)
-        let kernel = try builder.finish(try builder.apply(.mul, [pixel, builder.uniform(0)]))
+        let scaled = try builder.apply(.mul, [pixel, builder.uniform(0)])
+        let kernel = try builder.finish(scaled)
         return KernelFilter(
             name: "trivial", summary: "", ports: ["image"], parameters: [ParameterSchema("gain", default: [1])],
             stages: [.init(kernel: kernel, inputs: [.port(0)], uniforms: ["gain"])])

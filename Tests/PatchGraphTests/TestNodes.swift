@@ -148,7 +148,8 @@ func smearFilter() throws -> KernelFilter {
     let a = builder.current(0)
     let b = try builder.tap(0, dx: 1, dy: 0)
     let sum = try builder.apply(.add, [a, b])
-    let kernel = try builder.finish(try builder.apply(.mul, [sum, builder.constant(Float(0.5))]))
+    let mean = try builder.apply(.mul, [sum, builder.constant(Float(0.5))])
+    let kernel = try builder.finish(mean)
     return KernelFilter(
         name: "smear", summary: "", ports: ["image"], parameters: [],
         stages: [.init(kernel: kernel, inputs: [.port(0)], uniforms: [])])

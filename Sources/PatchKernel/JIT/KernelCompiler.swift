@@ -1,0 +1,134 @@
+import PatchMedia
+import Synchronization
+
+/// How passes are compiled.
+///
+/// Thread-safety: a value.
+public struct CompilerOptions: Hashable, Sendable {
+    /// Where machine code is kept between runs of the program; nil keeps none.
+    public var cacheDirectory: String?
+    /// Scalar operations that a pass may have at most.
+    public var instructionBudget: Int
+    /// LLVM's name of the processor to compile for; nil is this machine. For tests.
+    public var processor: String?
+    /// Bits of a machine vector; nil is the processor's best. For tests and measurements.
+    public var vectorBits: Int?
+    /// Machine vectors that one value spans; nil is the measured best.
+    public var interleave: Int?
+    /// LLVM's pass pipeline; nil is the measured best.
+    public var pipeline: String?
+    /// Passes that stay compiled though nobody uses them.
+    public var memoryCacheLimit: Int
+
+    public init(
+        cacheDirectory: String? = nil, instructionBudget: Int = 60_000, processor: String? = nil,
+        vectorBits: Int? = nil, interleave: Int? = nil, pipeline: String? = nil, memoryCacheLimit: Int = 32
+    ) {
+        self.cacheDirectory = cacheDirectory
+        self.instructionBudget = instructionBudget
+        self.processor = processor
+        self.vectorBits = vectorBits
+        self.interleave = interleave
+        self.pipeline = pipeline
+        self.memoryCacheLimit = memoryCacheLimit
+    }
+}
+
+/// Makes passes: looks in memory, then on disk, then compiles.
+///
+/// Thread-safety: all members may be called from any thread.
+public final class KernelCompiler: Sendable {
+    private struct Weak {
+        weak var pass: CompiledPass?
+    }
+    private struct State {
+        var known: [PassDescription: Weak] = [:]
+        var underWay: Set<PassDescription> = []
+        /// The most recently used, kept alive; newest last.
+        var recent: [CompiledPass] = []
+    }
+
+    public let options: CompilerOptions
+    private let cpu: TargetCPU
+    private let state = Monitor(State())
+
+    static let defaultPipeline = "function(instcombine<no-verify-fixpoint>,early-cse)"
+
+    public init(_ options: CompilerOptions = .init()) {
+        self.options = options
+        var cpu = TargetCPU.host
+        if let name = options.processor {
+            cpu = TargetCPU(name: name, features: "", vectorBits: options.vectorBits)
+        } else if let bits = options.vectorBits {
+            cpu = TargetCPU(name: cpu.name, features: cpu.features, vectorBits: bits)
+        }
+        if let interleave = options.interleave { cpu.interleave = interleave }
+        self.cpu = cpu
+    }
+
+    /// The machine code of a pass. Equal descriptions share one `CompiledPass`; a description that another thread
+    /// compiles is waited for.
+    /// - Throws: `KernelError` of code `unsupported`, `budget` or `compiler`.
+    public func compile(_ description: PassDescription) throws(KernelError) -> CompiledPass {
+        let known: CompiledPass?? = state.wait { state in
+            if let pass = state.known[description]?.pass {
+                Self.touch(pass, &state, self.options.memoryCacheLimit)
+                return .some(pass)
+            }
+            guard !state.underWay.contains(description) else { return nil }
+            state.underWay.insert(description)
+            return .some(nil)
+        }
+        if case .some(.some(let pass)) = known { return pass }
+        do throws(KernelError) {
+            let pass = try make(description)
+            // What falls out of the cache is freed after the lock.
+            let dropped = state.notify { state -> [CompiledPass] in
+                state.underWay.remove(description)
+                state.known[description] = Weak(pass: pass)
+                if state.known.count > 4 * (self.options.memoryCacheLimit + 16) {
+                    state.known = state.known.filter { $0.value.pass != nil }
+                }
+                return Self.touch(pass, &state, self.options.memoryCacheLimit)
+            }
+            _ = dropped
+            return pass
+        } catch {
+            state.notify { state in _ = state.underWay.remove(description) }
+            throw error
+        }
+    }
+
+    @discardableResult
+    private static func touch(_ pass: CompiledPass, _ state: inout State, _ limit: Int) -> [CompiledPass] {
+        if let index = state.recent.firstIndex(where: { $0 === pass }) { state.recent.remove(at: index) }
+        state.recent.append(pass)
+        guard state.recent.count > limit else { return [] }
+        let count = state.recent.count - limit
+        let dropped = Array(state.recent[..<count])
+        state.recent.removeFirst(count)
+        return dropped
+    }
+
+    private func make(_ description: PassDescription) throws(KernelError) -> CompiledPass {
+        let start = monotonicNanoseconds()
+        let linker = try JITLinker.shared.get()
+        let key = CodeKey(
+            description: description, cpu: cpu, budget: options.instructionBudget,
+            pipeline: options.pipeline ?? Self.defaultPipeline)
+        let code = try CodeGenerator.generate(
+            description, name: key.name, cpu: cpu, budget: options.instructionBudget,
+            pipeline: options.pipeline ?? Self.defaultPipeline)
+        var entries: Result<JITLinker.Code, KernelError> = .failure(KernelError(.compiler, "no code"))
+        code.object.withUnsafeBytes { bytes in
+            do throws(KernelError) {
+                entries = .success(try linker.load(name: key.name, object: bytes))
+            } catch {
+                entries = .failure(error)
+            }
+        }
+        return CompiledPass(
+            description: description, origin: .compiled, compileNanoseconds: monotonicNanoseconds() - start,
+            code: code, name: key.name, linker: linker, entries: try entries.get())
+    }
+}

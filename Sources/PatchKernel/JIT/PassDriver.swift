@@ -1,0 +1,337 @@
+import Glibc
+import PatchMedia
+import Synchronization
+
+/// Calls a pass's machine code for the rows of a picture.
+///
+/// The code reads and writes whole chunks of columns. Where a chunk and its surroundings lie inside the planes, it
+/// works on them directly; at the left and right edges it works on small copies whose missing columns are filled by
+/// the edge mode, so that one body of code serves all widths and never touches a byte outside a row.
+///
+/// Thread-safety: all members may be called from any thread.
+final class PassDriver: @unchecked Sendable {
+    // Unchecked: `slots` is written in init only; workspaces are handed out by a mutex, each to one thread at a time.
+
+    /// What the row loop needs of a read slot, in plain numbers.
+    struct Slot {
+        var input: Int
+        var plane: Int
+        var dy: Int
+        var edge: EdgeMode
+        var rule: ReadSlot.RowRule
+        var isCositedVertically: Bool
+        var log2Width: Int
+        var bytes: Int
+        var chunkColumns: Int
+        var left: Int
+        var right: Int
+        /// Where the slot's copies begin in the workspace, one of `copyBytes` a row.
+        var copyOffset: Int
+        var copyBytes: Int
+    }
+
+    /// One plane of the output.
+    struct OutputPlane {
+        var log2Width: Int
+        var log2Height: Int
+        var bytes: Int
+        var chunkColumns: Int
+        var copyOffset: Int
+        var copyBytes: Int
+    }
+
+    private let layout: PassLayout
+    private let entries: JITLinker.Code
+    private let slots: UnsafeMutableBufferPointer<Slot>
+    private let outputs: UnsafeMutableBufferPointer<OutputPlane>
+    private let hoistedOffset: Int
+    private let carryOffset: Int
+    private let workspaceBytes: Int
+    private let workspaces = Mutex<[UInt]>([])
+
+    init(description: PassDescription, layout: PassLayout, hoistedCount: Int, entries: JITLinker.Code) {
+        self.layout = layout
+        self.entries = entries
+        var offset = (layout.wordCount * 8 + 63) / 64 * 64
+        func reserve(_ bytes: Int) -> Int {
+            let start = offset
+            offset += (bytes + 63) / 64 * 64
+            return start
+        }
+        hoistedOffset = reserve(hoistedCount * 4)
+        carryOffset = reserve(64)
+        slots = .allocate(capacity: layout.slots.count)
+        for (index, key) in layout.slots.enumerated() {
+            let stored = description.inputs[key.input]
+            let plane = stored.format.layout(ofPlane: key.plane)
+            let halo = layout.halos[index]
+            let columns = layout.columns >> plane.log2Width
+            let copyBytes = ((halo.left + columns + halo.right) * plane.bytesPerPixel + 63) / 64 * 64
+            slots.initializeElement(
+                at: index,
+                to: Slot(
+                    input: key.input, plane: key.plane, dy: key.dy, edge: key.edge, rule: key.rule,
+                    isCositedVertically: stored.color.siting.isCositedVertically, log2Width: plane.log2Width,
+                    bytes: plane.bytesPerPixel, chunkColumns: columns, left: halo.left, right: halo.right,
+                    copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes))
+        }
+        let format = description.output.format
+        outputs = .allocate(capacity: format.planeCount)
+        for index in 0..<format.planeCount {
+            let plane = format.layout(ofPlane: index)
+            let columns = layout.columns >> plane.log2Width
+            let copyBytes = (columns * plane.bytesPerPixel + 63) / 64 * 64
+            outputs.initializeElement(
+                at: index,
+                to: OutputPlane(
+                    log2Width: plane.log2Width, log2Height: plane.log2Height, bytes: plane.bytesPerPixel,
+                    chunkColumns: columns, copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes))
+        }
+        workspaceBytes = offset
+        workspaces.withLock { $0.reserveCapacity(64) }
+    }
+
+    deinit {
+        slots.deinitialize()
+        slots.deallocate()
+        outputs.deinitialize()
+        outputs.deallocate()
+        workspaces.withLock { free in
+            for address in free { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
+        }
+    }
+
+    func run(
+        inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference, uniforms: UnsafePointer<Float>,
+        context: FrameContext, rows: Range<Int>
+    ) {
+        precondition(inputs.count == layout.inputCount, "a pass reads as many pictures as its kernel has inputs")
+        let end = min(rows.upperBound, output.height)
+        guard output.width > 0, rows.lowerBound >= 0, rows.lowerBound < end else { return }
+        precondition(rows.lowerBound % layout.rows == 0, "a band begins on a multiple of rowAlignment")
+        for input in inputs { guard input.width > 0, input.height > 0 else { return } }
+
+        let workspace = takeWorkspace()
+        defer { workspaces.withLock { $0.append(UInt(bitPattern: workspace)) } }
+        let words = workspace.assumingMemoryBound(to: Int.self)
+        typealias Word = PassLayout.Word
+        words[Word.width] = output.width
+        words[Word.height] = output.height
+        words[Word.uniforms] = Int(bitPattern: uniforms)
+        words[Word.hoisted] = Int(bitPattern: workspace + hoistedOffset)
+        words[Word.time] = Int(Float(context.time).bitPattern)
+        words[Word.frame] = Int(context.frame)
+        words[Word.ditherTable] = Int(bitPattern: ditherTable)
+        words[Word.carry] = Int(bitPattern: workspace + carryOffset)
+        for (index, input) in inputs.enumerated() {
+            let base = layout.inputWord(index)
+            words[base] = input.width
+            words[base + 1] = input.height
+            for plane in 0..<4 {
+                words[base + 2 + 2 * plane] = Int(bitPattern: input.plane(plane).base)
+                words[base + 3 + 2 * plane] = input.plane(plane).stride
+            }
+        }
+        entries.prepare(workspace)
+
+        let chunks = (output.width + layout.columns - 1) / layout.columns
+        var first = 0
+        var last = output.width / layout.columns
+        for slot in slots {
+            let (begin, end) = directChunks(slot, inputs[slot.input].width)
+            first = max(first, begin)
+            last = min(last, end)
+        }
+        if last < first { (first, last) = (chunks, chunks) }
+        var row = rows.lowerBound
+        while row < end {
+            runRow(
+                row, workspace: workspace, inputs: inputs, output: output, direct: first..<last, chunks: chunks)
+            row += layout.rows
+        }
+    }
+
+    private func takeWorkspace() -> UnsafeMutableRawPointer {
+        if let address = workspaces.withLock({ $0.popLast() }), let known = UnsafeMutableRawPointer(bitPattern: address)
+        {
+            return known
+        }
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: workspaceBytes, alignment: 64)
+        memset(memory, 0, workspaceBytes)
+        return memory
+    }
+
+    /// The chunks for which a slot can be read in place.
+    private func directChunks(_ slot: Slot, _ pictureWidth: Int) -> (Int, Int) {
+        let width = (pictureWidth + (1 << slot.log2Width) - 1) >> slot.log2Width
+        let begin = (slot.left + slot.chunkColumns - 1) / slot.chunkColumns
+        let room = width - slot.right - slot.chunkColumns
+        return (begin, room < 0 ? 0 : room / slot.chunkColumns + 1)
+    }
+
+    private func runRow(
+        _ y: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
+        output: ImageReference, direct: Range<Int>, chunks: Int
+    ) {
+        let words = workspace.assumingMemoryBound(to: Int.self)
+        words[PassLayout.Word.row] = y
+        for chunk in 0..<direct.lowerBound {
+            runEdgeChunk(chunk, y, workspace: workspace, inputs: inputs, output: output)
+        }
+        if !direct.isEmpty {
+            let column = direct.lowerBound * layout.columns
+            words[PassLayout.Word.column] = column
+            words[PassLayout.Word.chunkCount] = direct.count
+            for row in 0..<layout.rows {
+                for index in slots.indices {
+                    let slot = slots[index]
+                    let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
+                    words[layout.slotWord(row: row, slot: index)] = Int(
+                        bitPattern: source + direct.lowerBound * slot.chunkColumns * slot.bytes)
+                }
+                for index in outputs.indices {
+                    let plane = outputs[index]
+                    let target = targetRow(index, plane, y: y + row, output: output)
+                    words[layout.outputWord(row: row, plane: index)] = Int(
+                        bitPattern: target + direct.lowerBound * plane.chunkColumns * plane.bytes)
+                }
+            }
+            entries.span(workspace)
+        }
+        var chunk = direct.upperBound
+        if chunk < direct.lowerBound { chunk = direct.lowerBound }
+        while chunk < chunks {
+            runEdgeChunk(chunk, y, workspace: workspace, inputs: inputs, output: output)
+            chunk += 1
+        }
+    }
+
+    /// Where a slot's row begins for picture row `y` of the output.
+    @inline(__always)
+    private func sourceRow(
+        _ slot: Slot, y: Int, inputs: UnsafeBufferPointer<ImageReference>, height: Int
+    ) -> UnsafeMutableRawPointer {
+        let picture = inputs[slot.input]
+        let plane = picture.plane(slot.plane)
+        let row = slot.edge.mapped(min(y, height - 1) + slot.dy, picture.height)
+        switch slot.rule {
+        case .direct: return plane.row(row)
+        case .chromaNear: return plane.row(row >> 1)
+        case .chromaFar:
+            let last = (picture.height - 1) >> 1
+            let near = row >> 1
+            if slot.isCositedVertically { return plane.row(min((row + 1) >> 1, last)) }
+            return plane.row(max(0, min(last, row & 1 == 1 ? near + 1 : near - 1)))
+        }
+    }
+
+    @inline(__always)
+    private func targetRow(_ index: Int, _ plane: OutputPlane, y: Int, output: ImageReference)
+        -> UnsafeMutableRawPointer
+    {
+        output.plane(index).row(min(y, output.height - 1) >> plane.log2Height)
+    }
+
+    /// One chunk at an edge, on copies where the planes end inside it.
+    private func runEdgeChunk(
+        _ chunk: Int, _ y: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
+        output: ImageReference
+    ) {
+        let words = workspace.assumingMemoryBound(to: Int.self)
+        words[PassLayout.Word.column] = chunk * layout.columns
+        words[PassLayout.Word.chunkCount] = 1
+        for row in 0..<layout.rows {
+            for index in slots.indices {
+                let slot = slots[index]
+                let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
+                let pictureWidth = inputs[slot.input].width
+                let (begin, end) = directChunks(slot, pictureWidth)
+                let column = chunk * slot.chunkColumns
+                let pointer: UnsafeMutableRawPointer
+                if chunk >= begin && chunk < end {
+                    pointer = source + column * slot.bytes
+                } else {
+                    let width = (pictureWidth + (1 << slot.log2Width) - 1) >> slot.log2Width
+                    let copy = workspace + slot.copyOffset + row * slot.copyBytes
+                    copyColumns(
+                        from: source, width: width, begin: column - slot.left,
+                        count: slot.left + slot.chunkColumns + slot.right, bytes: slot.bytes, edge: slot.edge, to: copy)
+                    pointer = copy + slot.left * slot.bytes
+                }
+                words[layout.slotWord(row: row, slot: index)] = Int(bitPattern: pointer)
+            }
+            for index in outputs.indices {
+                let plane = outputs[index]
+                let width = (output.width + (1 << plane.log2Width) - 1) >> plane.log2Width
+                let column = chunk * plane.chunkColumns
+                let pointer =
+                    column + plane.chunkColumns <= width
+                    ? targetRow(index, plane, y: y + row, output: output) + column * plane.bytes
+                    : workspace + plane.copyOffset + row * plane.copyBytes
+                words[layout.outputWord(row: row, plane: index)] = Int(bitPattern: pointer)
+            }
+        }
+        entries.span(workspace)
+        // The first row last, as the machine code does.
+        for row in (0..<layout.rows).reversed() {
+            for index in outputs.indices {
+                let plane = outputs[index]
+                let width = (output.width + (1 << plane.log2Width) - 1) >> plane.log2Width
+                let column = chunk * plane.chunkColumns
+                // A row of halved height is written with the chunk's first row.
+                guard column + plane.chunkColumns > width, column < width, row == 0 || plane.log2Height == 0 else {
+                    continue
+                }
+                memcpy(
+                    targetRow(index, plane, y: y + row, output: output) + column * plane.bytes,
+                    workspace + plane.copyOffset + row * plane.copyBytes, (width - column) * plane.bytes)
+            }
+        }
+    }
+
+    private func copyColumns(
+        from source: UnsafeMutableRawPointer, width: Int, begin: Int, count: Int, bytes: Int, edge: EdgeMode,
+        to copy: UnsafeMutableRawPointer
+    ) {
+        let inside = max(0, begin)..<max(0, begin, min(width, begin + count))
+        if !inside.isEmpty {
+            memcpy(
+                copy + (inside.lowerBound - begin) * bytes, source + inside.lowerBound * bytes, inside.count * bytes)
+        }
+        for column in begin..<begin + count where !inside.contains(column) {
+            let from = source + edge.mapped(column, width) * bytes
+            let to = copy + (column - begin) * bytes
+            for byte in 0..<bytes {
+                to.storeBytes(of: from.load(fromByteOffset: byte, as: UInt8.self), toByteOffset: byte, as: UInt8.self)
+            }
+        }
+    }
+}
+
+extension EdgeMode {
+    /// A row or column anywhere, moved into 0 ..< extent.
+    @inline(__always)
+    func mapped(_ index: Int, _ extent: Int) -> Int {
+        if index >= 0 && index < extent { return index }
+        switch self {
+        case .clamp, .transparent: return max(0, min(extent - 1, index))
+        case .wrap:
+            let rest = index % extent
+            return rest < 0 ? rest + extent : rest
+        case .mirror:
+            var rest = index % (2 * extent)
+            if rest < 0 { rest += 2 * extent }
+            return rest < extent ? rest : 2 * extent - 1 - rest
+        }
+    }
+}
+
+/// The Bayer matrix with its columns repeated, one row every `PassLayout.ditherStride` floats; lives for ever.
+nonisolated(unsafe) private let ditherTable: UnsafeMutablePointer<Float> = {
+    // Safe: written once here, before anybody can read it.
+    let table = UnsafeMutablePointer<Float>.allocate(capacity: 8 * PassLayout.ditherStride)
+    for y in 0..<8 {
+        for x in 0..<PassLayout.ditherStride { table[y * PassLayout.ditherStride + x] = bayerMatrix[y * 8 + x % 8] }
+    }
+    return table
+}()

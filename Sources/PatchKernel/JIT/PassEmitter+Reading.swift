@@ -1,0 +1,267 @@
+internal import CLLVM
+import PatchMedia
+
+extension PassEmitter {
+    /// Floats of one channel at a whole-pixel offset: raw codes, subsampled chroma interpolated.
+    mutating func emitLoad(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let format = description.inputs[load.input].format
+        switch format {
+        case .rgba, .bgra:
+            let key = ReadSlot(input: load.input, plane: 0, dy: load.dy, edge: load.edge, rule: .direct)
+            let packed = rawRows(key, shift: load.dx, element: types.i32, bytes: 4, count: columns)
+            return toFloat(byte(packed, load.channel))
+        case .half1, .half2, .half3, .half4:
+            let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
+            return halfToFloat(rawRows(key, shift: load.dx, element: types.i16, bytes: 2, count: columns))
+        default: break
+        }
+        let isChroma = format.isYCbCr && load.channel > 0
+        if isChroma, format.log2ChromaWidth > 0 { return emitChroma(load) }
+        let isWide = format.bitDepth > 8
+        let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
+        var raw = rawRows(
+            key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 2 : 1, count: columns)
+        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), lanes)) }
+        return toFloat(LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), ""))
+    }
+
+    private func toFloat(_ value: LLVMValueRef) -> LLVMValueRef {
+        LLVMBuildSIToFP(body.builder, value, types.vector(types.float, lanes), "")
+    }
+
+    /// Byte `index` of packed 32-bit pixels.
+    private func byte(_ packed: LLVMValueRef, _ index: Int) -> LLVMValueRef {
+        var value = packed
+        if index > 0 {
+            value = body.shiftRightLogical(value, types.splatConstant(types.int(8 * index, types.i32), lanes))
+        }
+        if index < 3 { value = body.and(value, types.splatConstant(types.int(255, types.i32), lanes)) }
+        return value
+    }
+
+    /// All rows of a chunk, one after another.
+    private mutating func rawRows(
+        _ key: ReadSlot, shift: Int, element: LLVMTypeRef, bytes: Int, count: Int
+    ) -> LLVMValueRef {
+        let slot = layout.slot(key, shift: shift)
+        let name = "rows \(slot) \(shift)"
+        if let value = memo[name] { return value }
+        let parts = (0..<rows).map { rawRow(slot, row: $0, shift: shift, element: element, bytes: bytes, count: count) }
+        let value = body.concatenated(parts, lanes: count)
+        memo[name] = value
+        return value
+    }
+
+    /// `count` elements of one row, `shift` samples of `bytes` bytes to the right of the chunk.
+    private mutating func rawRow(
+        _ slot: Int, row: Int, shift: Int, element: LLVMTypeRef, bytes: Int, count: Int
+    ) -> LLVMValueRef {
+        let name = "row \(slot) \(row) \(shift)"
+        if let value = memo[name] { return value }
+        let base = memoized("slot \(slot) \(row)") {
+            $0.word($0.layout.slotWord(row: row, slot: slot), $0.types.pointer)
+        }
+        let samples = isSubsampled(slot) ? columns / 2 : columns
+        let advance = LLVMBuildMul(body.builder, chunk, types.int(samples * bytes, types.i64), "")!
+        let pointer = body.offset(body.offset(base, advance), shift * bytes)
+        let value = body.load(types.vector(element, count), pointer)
+        memo[name] = value
+        return value
+    }
+
+    private func isSubsampled(_ slot: Int) -> Bool {
+        let key = layout.slots[slot]
+        let format = description.inputs[key.input].format
+        return format.layout(ofPlane: key.plane).log2Width > 0
+    }
+
+    // MARK: Subsampled chroma
+
+    /// Chroma at luma positions, times `PassInput.chromaScale`, in 16-bit integers until the last step: all weights
+    /// are small whole numbers, so that nothing is rounded.
+    private mutating func emitChroma(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let siting = description.inputs[load.input].color.siting
+        let half = columns / 2
+        // Arithmetic shift: chroma column of the chunk's first luma column.
+        let base = load.dx >> 1
+        let isOddStart = load.dx & 1 == 1
+        let parts = (0..<rows).map { row -> LLVMValueRef in
+            let evenBase = isOddStart ? base + 1 : base
+            let even: LLVMValueRef
+            let odd: LLVMValueRef
+            let evenNear = chromaRow(load, row: row, shift: evenBase)
+            let oddNear = chromaRow(load, row: row, shift: base)
+            let oddFar = chromaRow(load, row: row, shift: base + 1)
+            if siting.isCositedHorizontally {
+                even = body.intAdd(evenNear, evenNear)
+                odd = body.intAdd(oddNear, oddFar)
+            } else {
+                let evenFar = chromaRow(load, row: row, shift: evenBase - 1)
+                even = body.intAdd(times3(evenNear, half), evenFar)
+                odd = body.intAdd(times3(oddNear, half), oddFar)
+            }
+            let (first, second) = isOddStart ? (odd, even) : (even, odd)
+            return body.shuffle(first, second, (0..<columns).map { $0 / 2 + ($0 % 2) * half })
+        }
+        let all = body.concatenated(parts, lanes: columns)
+        return toFloat(LLVMBuildZExt(body.builder, all, types.vector(types.i32, lanes), ""))
+    }
+
+    private func times3(_ value: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+        body.intMul(value, types.splatConstant(types.int(3, types.i16), count))
+    }
+
+    /// Chroma of half a chunk's columns, interpolated between chroma rows.
+    private mutating func chromaRow(_ load: ScalarProgram.Load, row: Int, shift: Int) -> LLVMValueRef {
+        let name = "chroma \(load.input) \(load.channel) \(load.dy) \(load.edge) \(row) \(shift)"
+        if let value = memo[name] { return value }
+        let stored = description.inputs[load.input]
+        let value: LLVMValueRef
+        if stored.format.log2ChromaHeight == 0 {
+            value = chromaSamples(load, .direct, row, shift)
+        } else {
+            let near = chromaSamples(load, .chromaNear, row, shift)
+            let far = chromaSamples(load, .chromaFar, row, shift)
+            value =
+                stored.color.siting.isCositedVertically
+                ? body.intAdd(near, far) : body.intAdd(times3(near, columns / 2), far)
+        }
+        memo[name] = value
+        return value
+    }
+
+    private mutating func chromaSamples(
+        _ load: ScalarProgram.Load, _ rule: ReadSlot.RowRule, _ row: Int, _ shift: Int
+    ) -> LLVMValueRef {
+        let format = description.inputs[load.input].format
+        let isWide = format.bitDepth > 8
+        let isInterleaved = format.planeCount == 2
+        let half = columns / 2
+        let key = ReadSlot(
+            input: load.input, plane: isInterleaved ? 1 : load.channel, dy: load.dy, edge: load.edge, rule: rule)
+        let slot = layout.slot(key, shift: shift)
+        let sampleBytes = (isWide ? 2 : 1) * (isInterleaved ? 2 : 1)
+        var raw = rawRow(
+            slot, row: row, shift: shift, element: isWide ? types.i16 : types.i8, bytes: sampleBytes,
+            count: isInterleaved ? columns : half)
+        if isInterleaved { raw = body.shuffle(raw, nil, (0..<half).map { 2 * $0 + load.channel - 1 }) }
+        if !isWide { raw = LLVMBuildZExt(body.builder, raw, types.vector(types.i16, half), "") }
+        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), half)) }
+        return raw
+    }
+
+    // MARK: Half floats
+
+    func halfToFloat(_ bits: LLVMValueRef) -> LLVMValueRef {
+        if cpu.hasHalf {
+            let halves = LLVMBuildBitCast(body.builder, bits, types.vector(types.half, lanes), "")!
+            return LLVMBuildFPExt(body.builder, halves, types.vector(types.float, lanes), "")
+        }
+        // Without F16C: shift the exponent into place and rescale; infinities and NaN keep their exponent.
+        let wide = LLVMBuildZExt(body.builder, bits, types.vector(types.i32, lanes), "")!
+        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
+        let magnitude = body.shiftLeft(body.and(wide, splat(0x7fff)), splat(13))
+        let sign = body.shiftLeft(body.and(wide, splat(0x8000)), splat(16))
+        let float = LLVMBuildBitCast(body.builder, magnitude, types.vector(types.float, lanes), "")!
+        let scaled = LLVMBuildFMul(body.builder, float, constant(0x1p112, lanes), "")!
+        let scaledBits = LLVMBuildBitCast(body.builder, scaled, types.vector(types.i32, lanes), "")!
+        let isSpecial = body.compareInt(LLVMIntUGE, magnitude, splat(0x7c00 << 13))
+        let special = body.or(magnitude, splat(0x7f80_0000))
+        let result = body.or(body.select(isSpecial, special, scaledBits), sign)
+        return LLVMBuildBitCast(body.builder, result, types.vector(types.float, lanes), "")
+    }
+
+    /// Finite floats below 65520 to half bits, to nearest even.
+    func floatToHalf(_ value: LLVMValueRef) -> LLVMValueRef {
+        if cpu.hasHalf {
+            let halves = LLVMBuildFPTrunc(body.builder, value, types.vector(types.half, lanes), "")!
+            return LLVMBuildBitCast(body.builder, halves, types.vector(types.i16, lanes), "")
+        }
+        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
+        let bits = LLVMBuildBitCast(body.builder, value, types.vector(types.i32, lanes), "")!
+        let sign = body.and(body.shiftRightLogical(bits, splat(16)), splat(0x8000))
+        let magnitude = body.and(bits, splat(0x7fff_ffff))
+        // Normal halves: rebias, then round half to even by adding just under half plus the last kept bit.
+        let lastBit = body.and(body.shiftRightLogical(magnitude, splat(13)), splat(1))
+        let rebiased = body.intAdd(body.intAdd(magnitude, splat(0xfff - (112 << 23))), lastBit)
+        let normal = body.shiftRightLogical(rebiased, splat(13))
+        // Subnormal halves: let the float unit round, by adding a number whose last bit is worth 2^-24.
+        let float = LLVMBuildBitCast(body.builder, magnitude, types.vector(types.float, lanes), "")!
+        let shifted = LLVMBuildFAdd(body.builder, float, constant(0.5, lanes), "")!
+        let shiftedBits = LLVMBuildBitCast(body.builder, shifted, types.vector(types.i32, lanes), "")!
+        let subnormal = LLVMBuildSub(body.builder, shiftedBits, splat(0x3f00_0000), "")!
+        let isSubnormal = body.compareInt(LLVMIntULT, magnitude, splat(113 << 23))
+        let result = body.or(body.select(isSubnormal, subnormal, normal), sign)
+        return LLVMBuildTrunc(body.builder, result, types.vector(types.i16, lanes), "")
+    }
+
+    // MARK: Gathers
+
+    /// Floats of one channel at computed positions, which lie inside the plane.
+    ///
+    /// Reads the aligned 32-bit word that holds the sample: it shares the sample's page, so that it can always be
+    /// read, and what else is in it is masked off.
+    mutating func emitGather(
+        _ input: Int, _ channel: Int, _ x: LLVMValueRef, _ y: LLVMValueRef, _ arguments: [S]
+    ) -> LLVMValueRef {
+        let format = description.inputs[input].format
+        let isPacked = format == .rgba || format == .bgra
+        let plane = isPacked ? 0 : min(channel, format.planeCount - 1)
+        let bytesPerPixel = format.layout(ofPlane: plane).bytesPerPixel
+        let isWide = format.bitDepth > 8
+        let isInterleaved = format.planeCount == 2 && format.isYCbCr && channel > 0
+        let within = isInterleaved ? (channel - 1) * (isWide ? 2 : 1) : 0
+        let name = "gather \(input) \(plane) \(isPacked ? 0 : within) \(arguments[0].index) \(arguments[1].index)"
+        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
+        let words: LLVMValueRef
+        if let known = memo[name] {
+            words = known
+        } else {
+            let inputWord = layout.inputWord(input) + 2 + 2 * plane
+            let base = memoized("base \(input) \(plane)") { $0.word(inputWord, $0.types.i64) }
+            let stride = memoized("stride \(input) \(plane)") {
+                $0.entry.splat($0.word(inputWord + 1, $0.types.i32), $0.lanes)
+            }
+            var offset = body.intAdd(body.intMul(y, stride), body.intMul(x, splat(bytesPerPixel)))
+            if within > 0 { offset = body.intAdd(offset, splat(within)) }
+            let alignedBase: LLVMValueRef
+            if isPacked {
+                alignedBase = memoized("pointer \(input) \(plane)") {
+                    LLVMBuildIntToPtr($0.entry.builder, base, $0.types.pointer, "")
+                }
+            } else {
+                let low = memoized("low \(input) \(plane)") {
+                    let bits = $0.entry.and(base, $0.types.int(3, $0.types.i64))
+                    return $0.entry.splat(LLVMBuildTrunc($0.entry.builder, bits, $0.types.i32, ""), $0.lanes)
+                }
+                alignedBase = memoized("pointer \(input) \(plane)") {
+                    LLVMBuildIntToPtr(
+                        $0.entry.builder, $0.entry.and(base, $0.types.int(-4, $0.types.i64)), $0.types.pointer, "")
+                }
+                offset = body.intAdd(offset, low)
+            }
+            let aligned = isPacked ? offset : body.and(offset, splat(-4))
+            let wide = LLVMBuildSExt(body.builder, aligned, types.vector(types.i64, lanes), "")!
+            let pointers = body.offset(alignedBase, wide)
+            let mask = types.splatConstant(types.int(1, types.i1), lanes)
+            let gathered = body.call(
+                "llvm.masked.gather",
+                overloads: [types.vector(types.i32, lanes), types.vector(types.pointer, lanes)],
+                [pointers, types.int(isPacked ? 1 : 4, types.i32), mask, LLVMGetUndef(types.vector(types.i32, lanes))])
+            if isPacked {
+                words = gathered
+            } else {
+                let shift = body.shiftLeft(body.and(offset, splat(3)), splat(3))
+                words = body.shiftRightLogical(gathered, shift)
+            }
+            memo[name] = words
+        }
+        if isPacked { return toFloat(byte(words, channel)) }
+        if format.isHalf {
+            return halfToFloat(LLVMBuildTrunc(body.builder, words, types.vector(types.i16, lanes), ""))
+        }
+        var code = body.and(words, splat(isWide ? 0xffff : 0xff))
+        if format == .p010 { code = body.shiftRightLogical(code, splat(6)) }
+        return toFloat(code)
+    }
+}

@@ -1,0 +1,140 @@
+internal import CLLVM
+import PatchMedia
+
+extension PassEmitter {
+    /// Stores the roots; returns the values that the next chunk needs of this one.
+    mutating func emitRoots(firstColumn: LLVMValueRef, carries: [LLVMValueRef]) -> [LLVMValueRef] {
+        let format = description.output.format
+        switch roots {
+        case .packed(let codes):
+            var packed = vector(codes[0])
+            for (index, code) in codes.enumerated().dropFirst() {
+                let shift = types.splatConstant(types.int(8 * index, types.i32), lanes)
+                packed = body.or(packed, body.shiftLeft(vector(code), shift))
+            }
+            storeRows(packed, plane: 0, bytes: 4)
+            return []
+        case .planes(let values):
+            for (plane, value) in values.enumerated() {
+                if format.isHalf {
+                    storeRows(floatToHalf(vector(value)), plane: plane, bytes: 2)
+                } else {
+                    storeCodes(vector(value), plane: plane)
+                }
+            }
+            return []
+        case .subsampled(let luma, let chroma):
+            storeCodes(vector(luma), plane: 0)
+            return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
+        }
+    }
+
+    private func narrow(_ codes: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+        let format = description.output.format
+        var codes = codes
+        if format == .p010 { codes = body.shiftLeft(codes, types.splatConstant(types.int(6, types.i32), count)) }
+        let element = format.bitDepth > 8 ? types.i16 : types.i8
+        return LLVMBuildTrunc(body.builder, codes, types.vector(element, count), "")
+    }
+
+    private mutating func storeCodes(_ codes: LLVMValueRef, plane: Int) {
+        storeRows(narrow(codes, lanes), plane: plane, bytes: description.output.format.bitDepth > 8 ? 2 : 1)
+    }
+
+    private mutating func storeRows(_ value: LLVMValueRef, plane: Int, bytes: Int) {
+        // The first row last: below an odd height both rows are the same memory.
+        for row in (0..<rows).reversed() {
+            let part =
+                rows == 1 ? value : body.shuffle(value, nil, Array(row * columns..<(row + 1) * columns))
+            body.store(part, outputPointer(row: row, plane: plane, bytesPerChunk: columns * bytes))
+        }
+    }
+
+    private mutating func outputPointer(row: Int, plane: Int, bytesPerChunk: Int) -> LLVMValueRef {
+        let base = memoized("out \(row) \(plane)") {
+            $0.word($0.layout.outputWord(row: row, plane: plane), $0.types.pointer)
+        }
+        return body.offset(base, LLVMBuildMul(body.builder, chunk, types.int(bytesPerChunk, types.i64), ""))
+    }
+
+    /// Averages to chroma positions, makes Cb and Cr, stores them.
+    private mutating func emitChroma(
+        _ chroma: ChromaRoot, firstColumn: LLVMValueRef, carries: [LLVMValueRef]
+    ) -> [LLVMValueRef] {
+        let output = description.output
+        let siting = output.color.siting
+        let half = columns / 2
+        var scale: Float = 1
+        var carriesOut: [LLVMValueRef] = []
+        // The pixel after the last column of an odd width does not exist: the last one counts twice.
+        let width = word(PassLayout.Word.width, types.i32)
+        let oddColumns = body.intAdd(
+            body.splat(column, half), types.intVector((0..<half).map { 2 * $0 + 1 }, types.i32))
+        let isBeyond = body.compareInt(LLVMIntEQ, oddColumns, entry.splat(width, half))
+        let isFirst = body.compareInt(LLVMIntEQ, column, types.int(0, types.i32))
+        var averages: [LLVMValueRef] = []
+        for (index, value) in chroma.values.enumerated() {
+            var all = vector(value)
+            scale = 1
+            if rows == 2 {
+                let top = body.shuffle(all, nil, Array(0..<columns))
+                if siting.isCositedVertically {
+                    all = top
+                } else {
+                    all = body.add(top, body.shuffle(all, nil, Array(columns..<2 * columns)))
+                    scale *= 0.5
+                }
+            }
+            let even = body.shuffle(all, nil, (0..<half).map { 2 * $0 })
+            var odd = body.shuffle(all, nil, (0..<half).map { 2 * $0 + 1 })
+            odd = body.select(isBeyond, even, odd)
+            if siting.isCositedHorizontally {
+                let firstEven = LLVMBuildExtractElement(body.builder, even, types.int(0, types.i32), "")!
+                let before = body.select(isFirst, firstEven, carries[index])
+                let beforeVector = LLVMBuildInsertElement(
+                    body.builder, LLVMGetUndef(types.vector(types.float, half)), before,
+                    types.int(0, types.i32), "")!
+                let previous = body.shuffle(odd, beforeVector, [half] + (0..<half - 1))
+                carriesOut.append(
+                    LLVMBuildExtractElement(body.builder, odd, types.int(half - 1, types.i32), ""))
+                averages.append(body.add(body.add(previous, odd), body.add(even, even)))
+                scale *= 0.25
+            } else {
+                averages.append(body.add(even, odd))
+                scale *= 0.5
+            }
+        }
+        let rounding: LLVMValueRef
+        if output.dither {
+            let one = types.int(1, types.i32)
+            let row = word(PassLayout.Word.row, types.i32)
+            let chromaRow = rows == 2 ? body.shiftRightLogical(row, one) : row
+            rounding = body.add(
+                ditherRow(chromaRow, body.shiftRightLogical(column, one), half), constant(chroma.bias, half))
+        } else {
+            rounding = constant(chroma.bias + 0.5, half)
+        }
+        let codes = [chroma.cb, chroma.cr].map { weights -> LLVMValueRef in
+            var code = rounding
+            for (weight, average) in zip(weights, averages) where weight != 0 {
+                code = arithmetic(.fma, [average, constant(weight * scale, half), code], body, lanes: half)
+            }
+            if chroma.needsClamp {
+                code = arithmetic(.max, [code, constant(0, half)], body, lanes: half)
+                code = arithmetic(.min, [code, constant(chroma.maximum, half)], body, lanes: half)
+            }
+            let whole = LLVMBuildFPToSI(body.builder, code, types.vector(types.i32, half), "")!
+            return narrow(whole, half)
+        }
+        let bytes = output.format.bitDepth > 8 ? 2 : 1
+        if output.format.planeCount == 2 {
+            let pairs = body.shuffle(codes[0], codes[1], (0..<columns).map { $0 / 2 + ($0 % 2) * half })
+            body.store(pairs, outputPointer(row: 0, plane: 1, bytesPerChunk: columns * bytes))
+        } else {
+            for plane in 1...2 {
+                body.store(codes[plane - 1], outputPointer(row: 0, plane: plane, bytesPerChunk: half * bytes))
+            }
+        }
+        return carriesOut
+    }
+}

@@ -1,0 +1,163 @@
+import PatchMedia
+
+/// What the emitter must store, as values of a `ScalarProgram`.
+enum PassRoots {
+    /// Four 8-bit codes in memory order.
+    case packed([S])
+    /// A code (or a half-float value) for each plane, all at full size.
+    case planes([S])
+    /// A luma code, and values that are averaged to chroma positions before Cb and Cr are made of them.
+    case subsampled(luma: S, chroma: ChromaRoot)
+}
+
+/// Cb code = Σ cb[i] · value[i] + bias, then rounded; Cr likewise.
+struct ChromaRoot {
+    var values: [S]
+    var cb: [Float]
+    var cr: [Float]
+    var bias: Float
+    /// Codes may leave 0…maximum and must be clamped.
+    var needsClamp: Bool
+    var maximum: Float
+}
+
+/// Turns a pass description into scalar operations: decoding of the inputs, the kernel, encoding of the result.
+struct PassLowering {
+    let description: PassDescription
+    var p = ScalarProgram()
+    private(set) var roots = PassRoots.planes([])
+    /// Components of each node of the kernel.
+    var lowered: [[S]] = []
+    private var reads: [NodeKind: [S]] = [:]
+
+    init(_ description: PassDescription) throws(KernelError) {
+        self.description = description
+        let kernel = description.kernel
+        guard description.inputs.count == kernel.inputs.count else {
+            throw KernelError(
+                .unsupported,
+                "'\(kernel.name)' has \(kernel.inputs.count) inputs; the pass gives \(description.inputs.count)")
+        }
+        lowered.reserveCapacity(kernel.nodes.count)
+        for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }
+        roots = encode(lowered[kernel.result])
+    }
+
+    // MARK: Kernel values
+
+    private mutating func lower(_ node: Node) -> [S] {
+        let kernel = description.kernel
+        switch node.kind {
+        case .float(let bits): return [p.float(Float(bitPattern: bits))]
+        case .int(let value): return [p.int(value)]
+        case .bool(let value): return [p.bool(value)]
+        case .uniform(let index):
+            let offset = kernel.uniformOffset(index)
+            let floats = (0..<node.type.componentCount).map { p.make(.uniform(offset + $0), .float) }
+            if node.type == .int { return [p.toInt(floats[0])] }
+            if node.type == .bool { return [p.toBool(floats[0])] }
+            return floats
+        case .current, .tap:
+            if let value = reads[node.kind] { return value }
+            let value = lowerRead(node.kind)
+            reads[node.kind] = value
+            return value
+        case .sample(let input, let filter, let edge):
+            let uv = lowered[node.arguments[0]]
+            return sample(input, u: uv[0], v: uv[1], filter: filter, edge: edge)
+        case .builtin(let builtin): return lower(builtin)
+        case .operation(let operation): return lower(operation, node)
+        case .construct:
+            let parts = node.arguments.flatMap { lowered[$0] }
+            let count = node.type.componentCount
+            return parts.count == count ? parts : Array(repeating: parts[0], count: count)
+        case .swizzle(let indices):
+            let value = lowered[node.arguments[0]]
+            return indices.map { value[Int($0)] }
+        case .select:
+            let condition = lowered[node.arguments[0]]
+            let (a, b) = (lowered[node.arguments[1]], lowered[node.arguments[2]])
+            return a.indices.map { i in
+                let c = p.toBool(condition.count == 1 ? condition[0] : condition[i])
+                return p.select(c, a[i], b[i])
+            }
+        case .convert(let conversion): return convert(lowered[node.arguments[0]], conversion)
+        case .loopParameter(let loop, let index): return lowerLoopParameter(loop, index, node.type)
+        case .loop(let loop, let limit): return [lowerLoop(loop, limit, node)]
+        case .loopResult(let index): return lowerLoopResult(node, index)
+        }
+    }
+
+    private mutating func lower(_ builtin: Builtin) -> [S] {
+        switch builtin {
+        case .position: return position
+        case .size: return outputSize
+        case .uv:
+            let (position, size) = (position, outputSize)
+            return [p.div(position[0], size[0]), p.div(position[1], size[1])]
+        case .inputSize(let input):
+            let size = orientedSize(input)
+            return [p.toFloat(size.width), p.toFloat(size.height)]
+        case .time: return [p.make(.time, .float)]
+        case .frame: return [p.make(.frame, .int)]
+        case .hash:
+            return [p.hash([p.make(.column, .int), p.make(.row, .int), p.make(.frame, .int)])]
+        }
+    }
+
+    private var position: [S] {
+        mutating get {
+            let half = p.float(Float(0.5))
+            return [
+                p.add(p.toFloat(p.make(.column, .int)), half), p.add(p.toFloat(p.make(.row, .int)), half),
+            ]
+        }
+    }
+
+    private var outputSize: [S] {
+        mutating get { [p.toFloat(p.make(.outputWidth, .int)), p.toFloat(p.make(.outputHeight, .int))] }
+    }
+
+    mutating func orientedSize(_ input: Int) -> (width: S, height: S) {
+        let (width, height) = (p.make(.inputWidth(input), .int), p.make(.inputHeight(input), .int))
+        return description.inputs[input].orientation.swapsAxes ? (height, width) : (width, height)
+    }
+
+    // MARK: Loops
+
+    private func loopNode(_ loop: Int) -> Node {
+        for node in description.kernel.nodes {
+            if case .loop(loop, _) = node.kind { return node }
+        }
+        preconditionFailure("a loop parameter without its loop")
+    }
+
+    private func carriedTypes(_ node: Node) -> [ValueType] {
+        node.arguments[..<((node.arguments.count - 1) / 2)].map { description.kernel.nodes[$0].type }
+    }
+
+    private mutating func lowerLoopParameter(_ loop: Int, _ index: Int, _ type: ValueType) -> [S] {
+        if index < 0 { return [p.make(.loopParameter(loop, -1), .int)] }
+        let types = carriedTypes(loopNode(loop))
+        let base = types[..<index].reduce(0) { $0 + $1.componentCount }
+        let kind = Self.kind(type)
+        return (0..<type.componentCount).map { p.make(.loopParameter(loop, base + $0), kind) }
+    }
+
+    private mutating func lowerLoop(_ loop: Int, _ limit: Int, _ node: Node) -> S {
+        let arguments = node.arguments.flatMap { lowered[$0] }
+        return p.make(.loop(loop, limit: limit, carried: (arguments.count - 1) / 2), .bool, arguments)
+    }
+
+    private mutating func lowerLoopResult(_ node: Node, _ index: Int) -> [S] {
+        let loop = description.kernel.nodes[node.arguments[0]]
+        let base = carriedTypes(loop)[..<index].reduce(0) { $0 + $1.componentCount }
+        let s = lowered[node.arguments[0]][0]
+        let kind = Self.kind(node.type)
+        return (0..<node.type.componentCount).map { p.make(.loopResult(base + $0), kind, [s]) }
+    }
+
+    private static func kind(_ type: ValueType) -> ScalarProgram.Kind {
+        type == .int ? .int : type == .bool ? .bool : .float
+    }
+}

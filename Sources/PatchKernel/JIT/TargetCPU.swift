@@ -1,0 +1,47 @@
+internal import CLLVM
+
+/// The processor that code is made for, and what the emitter must know about it.
+struct TargetCPU: Hashable, Sendable {
+    var name: String
+    /// LLVM's feature string: `+avx2,-avx512f,…`.
+    var features: String
+    /// Floats in one machine vector that code is laid out for.
+    var lanes: Int
+    var hasFMA: Bool
+    var hasHalf: Bool
+    var hasRounding: Bool
+    /// Machine vectors that one value spans, so that independent chains fill the pipes.
+    var interleave = 2
+
+    init(name: String, features: String, vectorBits: Int? = nil) {
+        self.name = name
+        self.features = features
+        #if arch(arm64)
+        lanes = 4
+        hasFMA = true
+        hasHalf = true
+        hasRounding = true
+        #else
+        let set = Set(features.split(separator: ","))
+        let isV3 = name == "x86-64-v3" || name == "x86-64-v4"
+        let hasAVX2 = set.contains("+avx2") || isV3
+        let hasAVX512 = set.contains("+avx512bw") && set.contains("+avx512vl") || name == "x86-64-v4"
+        lanes = (vectorBits ?? (hasAVX512 ? 512 : hasAVX2 ? 256 : 128)) / 32
+        hasFMA = set.contains("+fma") || isV3
+        hasHalf = set.contains("+f16c") || isV3
+        hasRounding = set.contains("+sse4.1") || hasAVX2
+        #endif
+    }
+
+    static let host: TargetCPU = {
+        let name = LLVMGetHostCPUName()
+        let features = LLVMGetHostCPUFeatures()
+        defer {
+            LLVMDisposeMessage(name)
+            LLVMDisposeMessage(features)
+        }
+        return TargetCPU(
+            name: name.map { String(cString: $0) } ?? "generic",
+            features: features.map { String(cString: $0) } ?? "")
+    }()
+}

@@ -1,4 +1,0 @@
-import PatchMedia
-
-public enum Light: String, Hashable, Sendable { case encoded, linear }
-public struct Kernel: Hashable, Sendable {}
