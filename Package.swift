@@ -40,6 +40,8 @@ let package = Package(
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
