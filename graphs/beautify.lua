@@ -16,7 +16,7 @@ local beauty  = filter.beautify { smooth = smooth }
 -- The raw frames feed what leaves the machine, as GPUImage's demo feeds its capturer.
 raw:addTarget(recorder  { "recording", file = "out/beautify.mkv" })
 raw:addTarget(publisher { "hls", url = "out/hls/live.m3u8" })
-raw:addTarget(snapshot  { "still", file = "out/still.png" })
+raw:addTarget(snapshot  { "still", file = "out/still.png", at = 1 })
 local url = secret("PATCHBAY_URL", { optional = true })
 if url then raw:addTarget(publisher { "live", url = url, preset = "standard-landscape" }) end
 

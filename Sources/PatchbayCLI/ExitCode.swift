@@ -23,7 +23,8 @@ enum ExitCode: Int32, CaseIterable {
     /// The code for an error that ended a command.
     init(_ error: PatchError) {
         switch error.code {
-        case .usage: self = .usage
+        // A node that was given nonsense is the script's mistake; without a place it is the command line's.
+        case .usage: self = error.location == nil ? .usage : .script
         case .script, .budget, .graph, .kernel: self = .script
         case .notFound, .media, .network, .output, .unavailable: self = .media
         default: self = .failure

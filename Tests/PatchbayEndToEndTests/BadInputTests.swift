@@ -45,7 +45,7 @@ import Testing
             name: "unwritable path", script: bars + "bars >> recorder { \"rec\", file = \"/proc/no/such/file.mp4\" }",
             words: ["graph.lua:2", "'rec'"]),
         Case(
-            name: "unknown container", script: bars + "bars >> recorder { \"rec\", file = \"out.xyz\" }", exitCode: 4,
+            name: "unknown container", script: bars + "bars >> recorder { \"rec\", file = \"out.xyz\" }", exitCode: 3,
             words: ["graph.lua:2", "'rec'", ".mp4"]),
         Case(
             name: "codec that the container cannot hold",
@@ -56,7 +56,7 @@ import Testing
             exitCode: 3, words: ["graph.lua:2", "h264"]),
         Case(
             name: "unbound input", script: "input { \"guest\" } >> rawDataOutput { \"raw\", file = \"a.y4m\" }",
-            words: ["graph.lua:1", "'guest'", "--bind guest="]),
+            exitCode: 3, words: ["graph.lua:1", "'guest'", "--bind guest="]),
         Case(
             name: "missing secret",
             script: bars + "bars >> publisher { \"live\", url = secret \"PATCHBAY_TEST_NO_SUCH\" }", exitCode: 3,
@@ -86,9 +86,9 @@ import Testing
     @Test func aWrongStreamKeyIsRefusedWithoutShowingIt() throws {
         let server = try MediaServer(streamKey: "right-key-1234")
         let run = try GraphRun(
-            Self.bars + "bars >> publisher { \"live\", url = secret \"STREAM\" }\n",
+            Self.bars + "bars >> publisher { \"live\", url = secret \"PATCHBAY_STREAM\" }\n",
             arguments: ["--duration", "4"],
-            environment: ["STREAM": server.url("wrong-key-9876", application: "guarded")])
+            environment: ["PATCHBAY_STREAM": server.url("wrong-key-9876", application: "guarded")])
         let outcome = try run.program.waitForEnd(within: 40)
         #expect(outcome.exitCode == 4, "\(outcome.text)\(outcome.errorText)")
         let all = outcome.text + outcome.errorText
