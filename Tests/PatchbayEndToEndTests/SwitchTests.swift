@@ -11,7 +11,7 @@ import Testing
             """
             graph { fps = 30 }
             local clip = video { "clip", file = "clip.mp4", loop = true }
-            local raw = rawDataOutput { "raw", file = "/dev/null", container = "y4m" }
+            local raw = rawDataOutput { "raw" }
             local beauty = filter.beautify { "beauty", smooth = 0.5 }
             local on, count = true, 0
             local function wire()
