@@ -50,6 +50,8 @@ let package = Package(
             name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
             swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
     ],
