@@ -41,6 +41,12 @@ let package = Package(
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchFFmpegTests", dependencies: ["PatchFFmpeg", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PatchDisplayTests", dependencies: ["PatchDisplay", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
