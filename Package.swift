@@ -54,6 +54,12 @@ let package = Package(
             name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchFFmpegTests", dependencies: ["PatchFFmpeg", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PatchDisplayTests", dependencies: ["PatchDisplay", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
