@@ -47,7 +47,7 @@ extension Engine {
                 plan: plan, generation: generation, sources: sources, sinks: sinks, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
-            executor.warm(parameters: parameters)
+            executor.warm()
             if plan.crossfade > 0, let current = air.withLock({ $0.isRunning ? $0.current : nil }) {
                 let ticks = max(1, plan.rate.frame(at: MediaTime(seconds: plan.crossfade)))
                 fade = try Crossfade(from: current, to: executor, ticks: ticks, compiler: compiler, pools: pools)

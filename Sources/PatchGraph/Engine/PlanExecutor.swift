@@ -14,31 +14,48 @@ final class PlanExecutor: @unchecked Sendable {
     let sources: [Instance]
     let sinks: [Instance]
 
-    private let pools: [FramePool?]
-    private var slots: [Frame?]
-    private let uniforms: UnsafeMutablePointer<Float>
-    private let images: UnsafeMutablePointer<ImageReference>
-    /// Where each step's image references begin.
-    private let imageOffsets: [Int]
-    private let bandRows: [Int]
+    /// A step flattened for the frame path: indices into the tables below instead of arrays, so that a tick copies no
+    /// array and touches no reference count but its frames'.
+    private struct Work {
+        /// nil for a native filter.
+        var pass: CompiledPass?
+        var processor: (any VideoProcessor)?
+        var pool: FramePool?
+        var inputs: Range<Int>
+        var output: Int
+        var releases: Range<Int>
+        var uniformOffset: Int
+        var bandRows: Int
+    }
+    private let work: UnsafeMutableBufferPointer<Work>
+    /// Slot numbers that `Work.inputs` and `Work.releases` point into.
+    private let slotTable: UnsafeMutableBufferPointer<Int>
+    private let slots: UnsafeMutableBufferPointer<Frame?>
+    private let images: UnsafeMutableBufferPointer<ImageReference>
+    private let uniforms: UnsafeMutableBufferPointer<Float>
+    /// Nanoseconds that each step took in this tick.
+    private let durations: UnsafeMutableBufferPointer<Int64>
+    private let sourceSlots: [Int?]
+    private let sinkSlots: [Int?]
     /// The frame that each source showed last, in the planned format.
     private var held: [Frame?]
     /// Stand-ins for sources that have not delivered yet.
-    private var blanks: [Frame?]
+    private let blanks: [Frame?]
     /// What this tick gives each sink; nil where nothing has come yet or a processor dropped the frame.
     private var results: [Frame?]
     /// The frame that each sink got last, for ticks that come too late to be rendered.
     private var delivered: [Frame?]
-    /// How long each step took; the clock thread writes after a step, statistics read.
+    private var ended: [Bool]
+    private var reported: [VideoFormat?]
+
+    /// How long each step took; the clock thread writes once a tick, statistics read.
     struct Meter {
         var frames: Int64 = 0
-        /// Times that no buffer was free, or a processor returned a frame of the wrong format.
-        var starved: Int64 = 0
         var durations = Durations()
     }
     let meters: Mutex<[Meter]>
-    private var ended: [Bool]
-    private var reported: [VideoFormat?]
+    /// Times that no buffer was free, or a processor returned a frame of the wrong format.
+    let starved = Atomic<Int64>(0)
 
     init(
         plan: Plan, generation: Int, sources: [Instance], sinks: [Instance], pools store: PoolStore, workers: Int
@@ -47,47 +64,63 @@ final class PlanExecutor: @unchecked Sendable {
         self.generation = generation
         self.sources = sources
         self.sinks = sinks
-        var outputs = Set<Int>()
-        var offsets: [Int] = []
-        var rows: [Int] = []
-        var imageCount = 0
-        for step in plan.steps {
-            offsets.append(imageCount)
+        var table: [Int] = []
+        func place(_ slots: [Int]) -> Range<Int> {
+            table += slots
+            return table.count - slots.count..<table.count
+        }
+        let steps = plan.steps.map { step -> Work in
             switch step {
             case .pass(let pass):
-                outputs.insert(pass.output)
-                imageCount += pass.inputs.count
-                rows.append(Self.bandRows(pass, height: plan.slots[pass.output].height, workers: workers))
-            case .process: rows.append(1)
+                Work(
+                    pass: pass.compiled, processor: nil, pool: store.pool(for: plan.slots[pass.output]),
+                    inputs: place(pass.inputs), output: pass.output, releases: place(pass.releases),
+                    uniformOffset: pass.uniformOffset,
+                    bandRows: Self.bandRows(
+                        alignment: pass.compiled.rowAlignment, height: plan.slots[pass.output].height,
+                        workers: workers))
+            case .process(let process):
+                Work(
+                    pass: nil, processor: process.processor, pool: nil, inputs: place([process.input]),
+                    output: process.output, releases: place(process.releases), uniformOffset: 0, bandRows: 1)
             }
         }
-        pools = plan.slots.indices.map { outputs.contains($0) ? store.pool(for: plan.slots[$0]) : nil }
-        imageOffsets = offsets
-        bandRows = rows
-        slots = Array(repeating: nil, count: plan.slots.count)
-        uniforms = .allocate(capacity: max(1, plan.uniformCount))
-        uniforms.initialize(repeating: 0, count: max(1, plan.uniformCount))
-        for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
-        images = .allocate(capacity: max(1, imageCount))
         let nothing = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
-        images.initialize(repeating: ImageReference(nothing), count: max(1, imageCount))
+        work = .allocate(capacity: steps.count)
+        _ = work.initialize(from: steps)
+        slotTable = .allocate(capacity: table.count)
+        _ = slotTable.initialize(from: table)
+        slots = .allocate(capacity: plan.slots.count)
+        slots.initialize(repeating: nil)
+        images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
+        images.initialize(repeating: ImageReference(nothing))
+        uniforms = .allocate(capacity: max(1, plan.uniformCount))
+        uniforms.initialize(repeating: 0)
+        for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
+        durations = .allocate(capacity: steps.count)
+        durations.initialize(repeating: 0)
+        sourceSlots = plan.sources.map(\.slot)
+        sinkSlots = plan.sinks.map(\.slot)
         held = Array(repeating: nil, count: plan.sources.count)
         blanks = plan.sources.map { source in source.format.map { Frame(blank: $0) } }
         results = Array(repeating: nil, count: plan.sinks.count)
         delivered = Array(repeating: nil, count: plan.sinks.count)
-        meters = Mutex(Array(repeating: Meter(), count: plan.steps.count))
         ended = Array(repeating: false, count: plan.sources.count)
         reported = Array(repeating: nil, count: plan.sources.count)
+        meters = Mutex(Array(repeating: Meter(), count: steps.count))
     }
 
     deinit {
-        uniforms.deallocate()
+        work.deinitialize().deallocate()
+        slotTable.deallocate()
+        slots.deinitialize().deallocate()
         images.deallocate()
+        uniforms.deallocate()
+        durations.deallocate()
     }
 
     /// About four bands a thread: fine enough to even out, coarse enough to keep whole cache lines of rows together.
-    private static func bandRows(_ pass: PlanPass, height: Int, workers: Int) -> Int {
-        let alignment = pass.compiled.rowAlignment
+    private static func bandRows(alignment: Int, height: Int, workers: Int) -> Int {
         let rows = (height + workers * 4 - 1) / (workers * 4)
         return max(alignment, (rows + alignment - 1) / alignment * alignment)
     }
@@ -156,64 +189,78 @@ final class PlanExecutor: @unchecked Sendable {
     /// - Parameter parameters: nil keeps the values of the tick before: a plan that fades out keeps its look, although
     ///   nodes of the same name have new values by now.
     func render(at tick: Tick, parameters: ParameterStore?, workers: Workers) {
-        parameters?.snapshot(at: tick.time.seconds, plan.uniformTargets, into: uniforms)
-        let anyHeld = held.contains { $0 != nil } || plan.sources.isEmpty
-        for index in plan.sources.indices {
-            guard let slot = plan.sources[index].slot else { continue }
+        if let base = uniforms.baseAddress {
+            parameters?.snapshot(at: tick.time.seconds, plan.uniformTargets, into: base)
+        }
+        let anyHeld = held.contains { $0 != nil }
+        for (index, slot) in sourceSlots.enumerated() {
+            guard let slot else { continue }
             // A source that has not begun is blank where others are mixed with it, and absent where it is alone.
-            slots[slot] = held[index] ?? (anyHeld && plan.sources.count > 1 ? blanks[index] : nil)
+            slots[slot] = held[index] ?? (anyHeld ? blanks[index] : nil)
         }
         let context = FrameContext(time: tick.time.seconds, frame: tick.index)
-        for index in plan.steps.indices {
-            let start = monotonicNanoseconds()
-            switch plan.steps[index] {
-            case .pass(let pass): run(pass, index, context, workers)
-            case .process(let process):
-                slots[process.output] = slots[process.input].flatMap {
-                    process.processor.process($0, at: tick.time)
-                }
-                if let made = slots[process.output], made.format != plan.slots[process.output] {
-                    slots[process.output] = nil
-                    meters.withLock { $0[index].starved += 1 }
-                }
-                for slot in process.releases { slots[slot] = nil }
-            }
-            let duration = monotonicNanoseconds() - start
-            meters.withLock {
-                $0[index].frames += 1
-                $0[index].durations.add(duration)
+        var start = monotonicNanoseconds()
+        for index in work.indices {
+            run(index, tick, context, workers)
+            for release in work[index].releases { slots[slotTable[release]] = nil }
+            let end = monotonicNanoseconds()
+            durations[index] = end - start
+            start = end
+        }
+        meters.withLock { meters in
+            for index in durations.indices {
+                meters[index].frames += 1
+                meters[index].durations.add(durations[index])
             }
         }
-        for index in plan.sinks.indices {
-            guard let slot = plan.sinks[index].slot else { continue }
+        for (index, slot) in sinkSlots.enumerated() {
+            guard let slot else { continue }
             results[index] = slots[slot]
             if let frame = slots[slot] { delivered[index] = frame }
         }
         for slot in slots.indices { slots[slot] = nil }
     }
 
-    private func run(_ pass: PlanPass, _ index: Int, _ context: FrameContext, _ workers: Workers) {
-        defer { for slot in pass.releases { slots[slot] = nil } }
-        let first = images + imageOffsets[index]
-        for (position, slot) in pass.inputs.enumerated() {
-            guard let frame = slots[slot] else {
-                slots[pass.output] = nil
-                return
+    private func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) {
+        let output = work[index].output
+        guard let pass = work[index].pass else {
+            let made = slots[slotTable[work[index].inputs.lowerBound]].flatMap {
+                work[index].processor?.process($0, at: tick.time)
             }
-            first[position] = ImageReference(frame)
-        }
-        guard let output = pools[pass.output]?.take() else {
-            // Consumers hold every buffer: the sink's counters show the gap.
-            meters.withLock { $0[index].starved += 1 }
-            slots[pass.output] = nil
+            slots[output] = made
+            if let made, made.format != plan.slots[output] {
+                slots[output] = nil
+                starved.add(1, ordering: .relaxed)
+            }
             return
         }
-        slots[pass.output] = output
+        guard bindInputs(of: index) else {
+            slots[output] = nil
+            return
+        }
+        guard let frame = work[index].pool?.take() else {
+            // Consumers hold every buffer: the sink's counters show the gap.
+            starved.add(1, ordering: .relaxed)
+            slots[output] = nil
+            return
+        }
+        slots[output] = frame
+        guard let uniformBase = uniforms.baseAddress else { return }
         workers.run(
             BandJob(
-                pass: pass.compiled, inputs: UnsafeBufferPointer(start: first, count: pass.inputs.count),
-                output: ImageReference(output), uniforms: UnsafePointer(uniforms + pass.uniformOffset),
-                context: context, rows: output.height, bandRows: bandRows[index]))
+                pass: pass,
+                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
+                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
+                context: context, rows: frame.height, bandRows: work[index].bandRows))
+    }
+
+    /// Points the image references at what the step reads. False when one of them has no frame.
+    private func bindInputs(of index: Int) -> Bool {
+        for (position, entry) in work[index].inputs.enumerated() {
+            guard let frame = slots[slotTable[entry]] else { return false }
+            images[position] = ImageReference(frame)
+        }
+        return true
     }
 
     func frame(forSink index: Int) -> Frame? { results[index] }
@@ -223,23 +270,18 @@ final class PlanExecutor: @unchecked Sendable {
         delivered[index] = frame
     }
 
-    /// Computes one frame off air, so that the first one on air finds code, buffers and uniforms in place.
-    func warm(parameters: ParameterStore) {
-        for index in plan.sources.indices { if let slot = plan.sources[index].slot { slots[slot] = blanks[index] } }
-        for (index, step) in plan.steps.enumerated() {
-            guard case .pass(let pass) = step, let output = pools[pass.output]?.take() else { continue }
-            let first = images + imageOffsets[index]
-            var complete = true
-            for (position, slot) in pass.inputs.enumerated() {
-                if let frame = slots[slot] { first[position] = ImageReference(frame) } else { complete = false }
-            }
-            guard complete else { continue }
-            slots[pass.output] = output
-            let rows = min(output.height, bandRows[index])
-            pass.compiled.run(
-                inputs: UnsafeBufferPointer(start: first, count: pass.inputs.count), output: ImageReference(output),
-                uniforms: UnsafePointer(uniforms + pass.uniformOffset),
-                context: FrameContext(time: 0, frame: 0), rows: 0..<rows)
+    /// Computes a band of every pass off air, so that the first frame on air finds code, buffers and uniforms in place.
+    func warm() {
+        for (index, slot) in sourceSlots.enumerated() { if let slot { slots[slot] = blanks[index] } }
+        for index in work.indices {
+            guard let pass = work[index].pass, let frame = work[index].pool?.take(), bindInputs(of: index),
+                let uniformBase = uniforms.baseAddress
+            else { continue }
+            slots[work[index].output] = frame
+            pass.run(
+                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
+                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
+                context: FrameContext(time: 0, frame: 0), rows: 0..<min(frame.height, work[index].bandRows))
         }
         for slot in slots.indices { slots[slot] = nil }
     }
