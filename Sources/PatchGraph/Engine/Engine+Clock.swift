@@ -57,9 +57,13 @@ private struct Scheduler {
                     due += behind
                 }
             }
-            guard takeOver(at: index), let executor else { return }
-            let start = monotonicNanoseconds()
+            var start = monotonicNanoseconds()
             let tick = Tick(index: index, rate: rate, hostTime: isOffline ? start : due, isOffline: isOffline)
+            if let beforeTick = engine.configuration.beforeTick {
+                beforeTick(tick)
+                if isOffline { start = monotonicNanoseconds() }
+            }
+            guard takeOver(at: index), let executor else { return }
             // A tick whose successor is already due is not rendered: every sink gets its last frame again, so that
             // cadence and sound go on.
             let isLate = !isOffline && start > due + period

@@ -30,6 +30,13 @@ extension Engine {
         return source as? Source
     }
 
+    /// An output failed that the run cannot do without: offline any, live the last one.
+    public var hasFailed: Bool {
+        let runners = instances.all.compactMap(\.runner)
+        let failed = runners.count { $0.failure != nil }
+        return configuration.clock == .offline ? failed > 0 : failed > 0 && failed == runners.count
+    }
+
     /// The plan on air.
     public var plan: Plan? { air.withLock { $0.current?.plan } }
 

@@ -134,7 +134,7 @@ public final class Engine: Sendable {
         workers.stop()
         _ = instances.replace(with: [])
         air.notify {
-            $0.current = nil
+            // The last plan stays, so that its numbers can still be read.
             $0.pending = nil
             $0.pendingFade = nil
             $0.hasFinished = true

@@ -24,6 +24,13 @@ public struct Plan: Sendable {
     public internal(set) var notes: [PatchNote] = []
 }
 
+extension Plan {
+    /// No source ends by itself.
+    public var neverEnds: Bool { sources.allSatisfy { $0.isEndless || $0.isLive } }
+    /// The length of the longest source that ends by itself; nil when none does.
+    public var longestDuration: MediaTime? { sources.compactMap(\.duration).max() }
+}
+
 /// Something worth saying about a patch that does not stop it.
 public struct PatchNote: Sendable, CustomStringConvertible {
     public var message: String
@@ -44,6 +51,8 @@ public struct PlanSource: Sendable {
     public let isLive: Bool
     /// Generated or looped: it never ends by itself, and does not keep a run going whose other sources have ended.
     public let isEndless: Bool
+    /// nil when it has no known end.
+    public let duration: MediaTime?
 }
 
 /// One thing that the engine does at a tick.

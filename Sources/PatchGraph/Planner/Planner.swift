@@ -99,7 +99,7 @@ struct Planner {
                 PlanSource(
                     id: node.id, kind: node.kind, location: node.location, slot: slot, format: format.video,
                     audio: format.audio, isLive: format.isLive,
-                    isEndless: !format.isLive && format.duration == nil))
+                    isEndless: !format.isLive && format.duration == nil, duration: format.duration))
         }
         let wanted = checked.patch.settings.rate ?? liveRate ?? anyRate ?? FrameRate(30)
         plan.rate = fixedRate ?? wanted
