@@ -40,15 +40,32 @@ let package = Package(
         // Makes Sources/PatchFilters/Library/**.lua part of PatchFilters.
         .plugin(name: "EmbedFilters", capability: .buildTool(), dependencies: ["EmbedFiltersTool"]),
         .executableTarget(name: "EmbedFiltersTool", path: "Plugins/EmbedFiltersTool"),
+        // Measurements that scripts and tests run as programs of their own.
+        .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
+        .executableTarget(
+            name: "EngineBench", dependencies: ["CAllocationCounter", "PatchGraph", "PatchKernel", "PatchMedia"],
+            path: "Benchmarks/EngineBench", swiftSettings: strict),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
+        .testTarget(name: "PatchMediaTests", dependencies: ["PatchMedia"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(
             name: "PatchLuaTests", dependencies: ["PatchLua", "PatchGraph", "PatchKernel", "PatchMedia", "PatchFilters"],
             swiftSettings: strict),
         .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchFFmpegTests", dependencies: ["PatchFFmpeg", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "PatchDisplayTests", dependencies: ["PatchDisplay", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

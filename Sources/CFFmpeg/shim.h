@@ -18,6 +18,7 @@
 /// AVERROR(e) is a macro over errno values.
 static inline int patch_averror(int e) { return AVERROR(e); }
 static inline int patch_averror_eof(void) { return AVERROR_EOF; }
+static inline int patch_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }
 static inline int patch_averror_exit(void) { return AVERROR_EXIT; }
 static inline int64_t patch_nopts(void) { return AV_NOPTS_VALUE; }
 
@@ -54,4 +55,50 @@ static inline const int32_t *patch_stream_display_matrix(const AVStream *stream)
 static inline const int32_t *patch_frame_display_matrix(const AVFrame *frame) {
     const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
     return data && data->size >= 36 ? (const int32_t *)data->data : NULL;
+}
+
+// Video4Linux: what libavdevice does not tell about a camera. ioctl is variadic and its request codes are macros.
+#include <linux/videodev2.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static inline int patch_v4l2_capability(int fd, struct v4l2_capability *capability) {
+    return ioctl(fd, VIDIOC_QUERYCAP, capability);
+}
+static inline int patch_v4l2_format(int fd, uint32_t index, struct v4l2_fmtdesc *format) {
+    memset(format, 0, sizeof *format);
+    format->index = index;
+    format->type = V4L2_BUF_TYPE_VIDEO_CAPTURE;
+    return ioctl(fd, VIDIOC_ENUM_FMT, format);
+}
+/// Size `index` of a pixel format; of a range of sizes only the largest is told.
+static inline int patch_v4l2_size(int fd, uint32_t format, uint32_t index, uint32_t *width, uint32_t *height) {
+    struct v4l2_frmsizeenum size;
+    memset(&size, 0, sizeof size);
+    size.index = index;
+    size.pixel_format = format;
+    int status = ioctl(fd, VIDIOC_ENUM_FRAMESIZES, &size);
+    if (status != 0) return status;
+    int discrete = size.type == V4L2_FRMSIZE_TYPE_DISCRETE;
+    *width = discrete ? size.discrete.width : size.stepwise.max_width;
+    *height = discrete ? size.discrete.height : size.stepwise.max_height;
+    return 0;
+}
+/// Frame interval `index` of a pixel format and size, as a fraction of a second; of a range only the shortest is told.
+static inline int patch_v4l2_rate(
+    int fd, uint32_t format, uint32_t width, uint32_t height, uint32_t index, uint32_t *numerator,
+    uint32_t *denominator) {
+    struct v4l2_frmivalenum interval;
+    memset(&interval, 0, sizeof interval);
+    interval.index = index;
+    interval.pixel_format = format;
+    interval.width = width;
+    interval.height = height;
+    int status = ioctl(fd, VIDIOC_ENUM_FRAMEINTERVALS, &interval);
+    if (status != 0) return status;
+    struct v4l2_fract shortest =
+        interval.type == V4L2_FRMIVAL_TYPE_DISCRETE ? interval.discrete : interval.stepwise.min;
+    *numerator = shortest.numerator;
+    *denominator = shortest.denominator;
+    return 0;
 }

@@ -9,6 +9,7 @@ enum AVError {
     static let again = patch_averror(EAGAIN)
     /// The interrupt callback said stop.
     static let exit = patch_averror_exit()
+    static let invalidData = patch_averror_invaliddata()
 
     /// FFmpeg's own words for a code (av_strerror).
     static func text(_ code: Int32) -> String {

@@ -47,7 +47,9 @@ extension PixelFormat {
         }
         func has(_ flag: Int32) -> Bool { description.flags & UInt64(flag) != 0 }
         let isColour = description.nb_components >= 3 || has(AV_PIX_FMT_FLAG_PAL)
-        if has(AV_PIX_FMT_FLAG_ALPHA) || has(AV_PIX_FMT_FLAG_RGB) || has(AV_PIX_FMT_FLAG_PAL)
+        if format == AV_PIX_FMT_BGR0 {
+            self = .bgra
+        } else if has(AV_PIX_FMT_FLAG_ALPHA) || has(AV_PIX_FMT_FLAG_RGB) || has(AV_PIX_FMT_FLAG_PAL)
             || has(AV_PIX_FMT_FLAG_BAYER)
         {
             self = .rgba

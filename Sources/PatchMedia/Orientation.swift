@@ -48,3 +48,18 @@ public struct Orientation: Hashable, Sendable {
 extension Orientation: CustomStringConvertible {
     public var description: String { "\(quarterTurns * 90)°" + (mirrored ? " mirrored" : "") }
 }
+
+extension Orientation {
+    /// GPUImage's camera orientations, for a sensor that stores landscape pictures: which turn makes the stored picture
+    /// stand upright when the device is held that way.
+    public static let named: [(name: String, orientation: Orientation)] = [
+        ("landscapeRight", .identity), ("portrait", Orientation(quarterTurns: 1)),
+        ("landscapeLeft", Orientation(quarterTurns: 2)), ("portraitUpsideDown", Orientation(quarterTurns: 3)),
+    ]
+
+    /// The orientation of one of the names in `named`, or nil.
+    public init?(named name: String) {
+        guard let found = Self.named.first(where: { $0.name == name }) else { return nil }
+        self = found.orientation
+    }
+}

@@ -121,6 +121,22 @@ public final class Program: Sendable {
         }
     }
 
+    /// Tries `find` on what was printed (output, errors) after every new piece, until it gives a value.
+    /// - Throws: `TestProblem` with `what` and the output, after `timeout` seconds or when the program ended without it.
+    public func wait<T>(
+        for what: String, within timeout: Double = 20, _ find: ([UInt8], [UInt8]) throws -> T?
+    ) throws -> T {
+        let answer = state.wait(until: deadline(timeout)) { state -> Result<T?, any Error>? in
+            do {
+                if let value = try find(state.output, state.errorOutput) { return .success(value) }
+            } catch { return .failure(error) }
+            return state.status != nil && state.openPipes == 0 ? .success(nil) : nil
+        }
+        if let value = try answer?.get() { return value }
+        let soFar = state.withLock { $0 }
+        throw problem("never came: \(what)", outcome(soFar))
+    }
+
     /// Everything printed so far.
     public var outputSoFar: (output: [UInt8], errors: [UInt8]) { state.withLock { ($0.output, $0.errorOutput) } }
     public var isRunning: Bool { state.withLock { $0.status == nil } }

@@ -23,6 +23,10 @@ public struct EngineConfiguration: Sendable {
     /// Called on any thread, in order for one node; must return soon.
     public var onEvent: @Sendable (EngineEvent) -> Void = { _ in }
 
+    /// Called on the clock thread before each tick, for the script's `onFrame` and timers. Live: must return at once.
+    /// Offline: may take its time, so that what it sets is in this very frame.
+    public var beforeTick: (@Sendable (Tick) -> Void)?
+
     public init() {}
 }
 

@@ -1,0 +1,183 @@
+internal import CSDL
+import Glibc
+import PatchGraph
+import PatchMedia
+import Synchronization
+
+/// A window on the display thread, by number.
+struct WindowHandle: Hashable, Sendable {
+    let id: Int
+    /// The newest frame that waits to be shown; an older one that was not shown in time is replaced.
+    let slot: FrameSlot
+    static func == (a: WindowHandle, b: WindowHandle) -> Bool { a.id == b.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+/// One frame on its way to a window.
+final class FrameSlot: Sendable {
+    private let frame = Mutex<Frame?>(nil)
+    func put(_ newest: Frame) { frame.withLock { $0 = newest } }
+    func take() -> Frame? {
+        frame.withLock { frame in
+            defer { frame = nil }
+            return frame
+        }
+    }
+}
+
+/// The one thread that talks to SDL: all windows of the process live on it.
+///
+/// It starts with the first window and sleeps while there is none.
+/// Thread-safety: all members may be called from any thread but its own.
+final class DisplayThread: Sendable {
+    static let shared = DisplayThread()
+
+    private enum Command {
+        case open(id: Int, settings: DisplaySettings, video: VideoFormat, environment: NodeEnvironment, slot: FrameSlot)
+        case close(id: Int)
+    }
+
+    private struct State {
+        var nextID = 1
+        var commands: [Command] = []
+        var results: [Int: Result<Void, PatchError>] = [:]
+        var closed: Set<Int> = []
+        var hasThread = false
+    }
+
+    private let state = Monitor(State())
+    /// SDL's number for our wake-up events; 0 before SDL runs.
+    private let wakeEvent = Atomic<UInt32>(0)
+
+    /// Makes a window and waits until it is there (or not), at most 10 s.
+    /// - Throws: `PatchError.unavailable` when there is no display.
+    func open(settings: DisplaySettings, video: VideoFormat, environment: NodeEnvironment) throws -> WindowHandle {
+        let slot = FrameSlot()
+        let id = try state.notify { state in
+            if !state.hasThread {
+                _ = try PosixThread(name: "display", stackSize: 8 << 20) { self.run() }
+                state.hasThread = true
+            }
+            let id = state.nextID
+            state.nextID += 1
+            state.commands.append(
+                .open(id: id, settings: settings, video: video, environment: environment, slot: slot))
+            return id
+        }
+        wake()
+        let result = state.wait(until: monotonicNanoseconds() + 10_000_000_000) { $0.results.removeValue(forKey: id) }
+        switch result {
+        case .success?: return WindowHandle(id: id, slot: slot)
+        case .failure(let error)?: throw error.placed(node: environment.nodeID, at: environment.location)
+        case nil:
+            state.notify { $0.commands.append(.close(id: id)) }
+            throw PatchError(
+                .unavailable, "the display does not answer", remedy: "check the X or Wayland server",
+                node: environment.nodeID, at: environment.location)
+        }
+    }
+
+    /// Shows a frame soon; returns at once. Allocates nothing.
+    func show(_ frame: Frame, in window: WindowHandle) {
+        window.slot.put(frame)
+        wake()
+    }
+
+    /// Takes the window away and waits for it, at most 2 s.
+    func close(_ window: WindowHandle) {
+        state.notify { $0.commands.append(.close(id: window.id)) }
+        wake()
+        _ = state.wait(until: monotonicNanoseconds() + 2_000_000_000) {
+            $0.closed.remove(window.id) != nil ? true : nil
+        }
+    }
+
+    private func wake() {
+        let type = wakeEvent.load(ordering: .acquiring)
+        guard type != 0 else { return }
+        var event = SDL_Event()
+        event.type = type
+        SDL_PushEvent(&event)
+    }
+
+    // MARK: The display thread
+
+    private func run() {
+        var windows: [Int: SDLWindow] = [:]
+        while true {
+            let commands = nextCommands(waiting: windows.isEmpty)
+            for command in commands {
+                switch command {
+                case .open(let id, let settings, let video, let environment, let slot):
+                    let result = Result<Void, PatchError> { () throws(PatchError) in
+                        try startSDL()
+                        windows[id] = try SDLWindow(
+                            settings: settings, video: video, environment: environment, slot: slot)
+                    }
+                    state.notify { $0.results[id] = result }
+                case .close(let id):
+                    windows[id] = nil
+                    if windows.isEmpty { stopSDL() }
+                    state.notify { _ = $0.closed.insert(id) }
+                }
+            }
+            if windows.isEmpty { continue }
+            var event = SDL_Event()
+            // The time-out is only a net: every frame and command pushes an event.
+            if SDL_WaitEventTimeout(&event, 50) == 1 {
+                repeat { dispatch(event, to: windows) } while SDL_PollEvent(&event) == 1
+            }
+            for window in windows.values { window.present() }
+        }
+    }
+
+    private func nextCommands(waiting: Bool) -> [Command] {
+        if waiting { return state.wait { $0.commands.isEmpty ? nil : Self.takeAll(&$0) } ?? [] }
+        return state.withLock { $0.commands.isEmpty ? [] : Self.takeAll(&$0) }
+    }
+
+    private static func takeAll(_ state: inout State) -> [Command] {
+        defer { state.commands.removeAll() }
+        return state.commands
+    }
+
+    private func dispatch(_ event: SDL_Event, to windows: [Int: SDLWindow]) {
+        switch SDL_EventType(event.type) {
+        case SDL_WINDOWEVENT:
+            windows.values.first { $0.sdlID == event.window.windowID }?.handle(event.window)
+        case SDL_KEYDOWN where event.key.repeat == 0:
+            guard let name = SDL_GetKeyName(event.key.keysym.sym) else { return }
+            let key = String(cString: name).lowercased()
+            if !key.isEmpty { windows.values.first { $0.sdlID == event.key.windowID }?.report(.key(key)) }
+        default: break
+        }
+    }
+
+    private func startSDL() throws(PatchError) {
+        guard SDL_WasInit(SDL_INIT_VIDEO) == 0 else { return }
+        SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
+        SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
+        SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1")
+        SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+        SDL_SetMainReady()
+        // A console without X or Wayland would give SDL the whole screen (KMS); a window is what was asked for.
+        let hasServer = getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil
+        let isForced = getenv("SDL_VIDEODRIVER") != nil
+        guard hasServer || isForced else {
+            throw PatchError(
+                .unavailable, "there is no display to open a window on",
+                remedy: "set DISPLAY or WAYLAND_DISPLAY, or leave the display node out; everything else goes on")
+        }
+        guard SDL_Init(SDL_INIT_VIDEO) == 0 else {
+            throw PatchError(
+                .unavailable, "the display cannot be opened",
+                remedy: "check DISPLAY, or leave the display node out; everything else goes on",
+                cause: SDL_GetError().map { String(cString: $0) })
+        }
+        if wakeEvent.load(ordering: .relaxed) == 0 {
+            wakeEvent.store(SDL_RegisterEvents(1), ordering: .releasing)
+        }
+    }
+
+    private func stopSDL() { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
+}

@@ -1,0 +1,123 @@
+import PatchGraph
+import PatchMedia
+
+/// Where a publisher sends its stream, and in what form that place wants it.
+struct Destination: Sendable {
+    var container: Container
+    var target: MuxTarget
+    /// Options beside the target's when a broken connection is opened again.
+    var retryOptions: [(String, String)] = []
+    /// Players or servers expect a sound track even when there is no sound.
+    var needsSoundTrack = false
+
+    /// What `url` may begin with.
+    static let schemes = ["rtmp://", "rtmps://", "srt://", "udp://", "tcp://", "rtp://", "rtsp://"]
+
+    /// - Parameters:
+    ///   - keyframeInterval: seconds; HLS cuts its segments there.
+    ///   - window: seconds of HLS that stay listed and on the disk; 0 keeps all.
+    /// - Throws: `PatchError.usage` for a URL that no protocol here can serve. Never shows the secret part.
+    init(_ url: Secret, keyframeInterval: Double, window: Double, segments: String, caFile: String?) throws {
+        let text = url.value
+        guard let separator = text.range(ofCharacters: "://") else {
+            let path = text.hasPrefix("file:") ? String(text.dropFirst(5)) : text
+            guard path.lowercased().hasSuffix(".m3u8") else { throw Destination.unusable(url) }
+            self = Destination.hls(
+                path, shown: url.redacted, keyframeInterval: keyframeInterval, window: window,
+                fragmented: segments == "fmp4")
+            return
+        }
+        let scheme = text[..<separator.lowerBound].lowercased()
+        var authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        if let at = authority.lastIndex(of: "@") { authority = authority[authority.index(after: at)...] }
+        // "udp://@:port" and SRT's listener have no host.
+        guard !authority.isEmpty else {
+            throw PatchError(
+                .usage, "'\(url.redacted)' names no host", remedy: "write \(scheme)://host:port/…")
+        }
+        if let port = authority.split(separator: ":", omittingEmptySubsequences: false).dropFirst().last,
+            !authority.hasSuffix("]"), UInt16(port) == nil
+        {
+            throw PatchError(.usage, "'\(url.redacted)' has no valid port", remedy: "ports are 1 to 65535")
+        }
+        let mpegts = Container(muxer: "mpegts", videoCodecs: [.h264, .h265], audioCodec: .aac)
+        switch scheme {
+        case "rtmp", "rtmps":
+            container = Container(
+                muxer: "flv", videoCodecs: [.h264], audioCodec: .aac, options: [("flvflags", "no_duration_filesize")])
+            // FFmpeg does not check certificates unless told to.
+            if scheme == "rtmps" { container.options.append(("tls_verify", "1")) }
+            if let caFile { container.options.append(("ca_file", caFile)) }
+            needsSoundTrack = true
+        case "srt":
+            container = mpegts
+            container.options = [("connect_timeout", "5000"), ("pkt_size", "1316")]
+        case "udp":
+            container = mpegts
+            container.options = [("pkt_size", "1316")]
+        case "tcp": container = mpegts
+        case "rtp":
+            container = mpegts
+            container.muxer = "rtp_mpegts"
+        case "rtsp":
+            container = Container(
+                muxer: "rtsp", videoCodecs: [.h264, .h265], audioCodec: .aac, options: [("rtsp_transport", "tcp")])
+        default: throw Destination.unusable(url)
+        }
+        target = MuxTarget(
+            muxer: container.muxer, url: text, shown: url.redacted, options: container.options, isNetwork: true)
+    }
+
+    private init(container: Container, target: MuxTarget) {
+        self.container = container
+        self.target = target
+    }
+
+    private static func hls(
+        _ path: String, shown: String, keyframeInterval: Double, window: Double, fragmented: Bool
+    ) -> Destination {
+        let base = String(path.dropLast(5))
+        let name = base.split(separator: "/").last.map(String.init) ?? base
+        // FFmpeg numbers segments by a printf pattern, in which a percent sign of the path must be doubled.
+        let pattern = base.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+        var flags = "independent_segments+temp_file"
+        // Every keyframe starts a segment: a little less than the interval leaves no room for rounding.
+        var options = [
+            ("hls_time", "\(keyframeInterval * 0.9)"), ("hls_segment_type", fragmented ? "fmp4" : "mpegts"),
+            ("hls_segment_filename", "\(pattern)-%05d.\(fragmented ? "m4s" : "ts")"),
+            ("hls_fmp4_init_filename", "\(name)-init.mp4"),
+        ]
+        if window > 0 {
+            flags += "+delete_segments"
+            options.append(("hls_list_size", "\(max(2, Int((window / keyframeInterval).rounded(.up))))"))
+        } else {
+            options += [("hls_list_size", "0"), ("hls_playlist_type", "event")]
+        }
+        let container = Container(
+            muxer: "hls", videoCodecs: fragmented ? [.h264, .h265, .av1] : [.h264, .h265], audioCodec: .aac)
+        var destination = Destination(
+            container: container,
+            target: MuxTarget(muxer: "hls", url: path, shown: shown, options: options + [("hls_flags", flags)]))
+        destination.retryOptions = [("hls_flags", flags + "+append_list+discont_start")]
+        destination.needsSoundTrack = true
+        return destination
+    }
+
+    private static func unusable(_ url: Secret) -> PatchError {
+        PatchError(
+            .usage, "cannot publish to '\(url.redacted)'",
+            remedy: "use \(schemes.joined(separator: ", ")), or a path that ends in .m3u8; recorder writes other files")
+    }
+}
+
+extension String {
+    /// The first occurrence of a short text, without Foundation.
+    fileprivate func range(ofCharacters wanted: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(wanted) { return start..<index(start, offsetBy: wanted.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

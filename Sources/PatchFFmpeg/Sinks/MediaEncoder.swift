@@ -1,0 +1,113 @@
+internal import CFFmpeg
+import PatchGraph
+import PatchMedia
+
+/// Turns deliveries into packets at a constant rate: no gap and no repeat in the picture's time stamps, every sample of
+/// sound in its place, whatever was dropped before.
+///
+/// Output time starts with the first delivery. A tick that never came is filled with the picture before it; sound that
+/// never came is silence.
+/// Thread-safety: one thread at a time.
+final class MediaEncoder {
+    /// What is encoded, and how.
+    struct Settings: Sendable {
+        /// nil for sound alone.
+        var video: VideoEncoding?
+        /// nil for no sound track.
+        var audio: AudioEncoding?
+        var channels = 2
+        var globalHeader: Bool
+        /// The output's rate; ticks beyond it are left out, ticks that it has in addition repeat.
+        var rate: FrameRate
+    }
+
+    private let video: VideoEncoder?
+    private let audio: AudioEncoder?
+    private let rate: FrameRate
+    private let tickRate: FrameRate
+    private var origin: Int64?
+    private var lastFrame: Frame?
+    /// The number of the next output frame.
+    private var nextIndex: Int64 = 0
+    /// Output frames that had to repeat the one before, because a tick was dropped.
+    private(set) var repeated: Int64 = 0
+    /// Output frames encoded.
+    var encoded: Int64 { nextIndex }
+
+    init(_ settings: Settings, format: VideoFormat?, tickRate: FrameRate) throws {
+        rate = settings.rate
+        self.tickRate = tickRate
+        if let encoding = settings.video, let format {
+            video = try VideoEncoder(encoding, format: format, rate: rate, globalHeader: settings.globalHeader)
+        } else {
+            video = nil
+        }
+        audio = try settings.audio.map {
+            try AudioEncoder($0, channels: settings.channels, globalHeader: settings.globalHeader)
+        }
+    }
+
+    /// The streams, picture first.
+    var streams: [StreamParameters] { [video?.parameters, audio?.parameters].compactMap { $0 } }
+
+    /// Encodes one tick.
+    /// - Parameter forceKeyframe: the next picture must be decodable by itself.
+    func consume(_ delivery: Delivery, forceKeyframe: Bool = false, _ emit: PacketConsumer) throws {
+        guard let first = origin ?? (video == nil || delivery.frame != nil ? delivery.tick : nil) else { return }
+        origin = first
+        let tick = delivery.tick - first
+        guard tick >= 0 else { return }
+        if let video {
+            let (start, end) = (index(ofTick: tick), index(ofTick: tick + 1))
+            var force = forceKeyframe
+            if let lastFrame {
+                while nextIndex < start {
+                    try video.encode(lastFrame, index: nextIndex, forceKeyframe: force, emit)
+                    (force, nextIndex, repeated) = (false, nextIndex + 1, repeated + 1)
+                }
+            }
+            if let frame = delivery.frame { lastFrame = frame }
+            if let lastFrame {
+                while nextIndex < end {
+                    try video.encode(lastFrame, index: nextIndex, forceKeyframe: force, emit)
+                    (force, nextIndex) = (false, nextIndex + 1)
+                }
+            }
+        }
+        if let audio { try encode(delivery.sound, tick: tick, with: audio, emit) }
+    }
+
+    /// Drains the encoders.
+    func finish(_ emit: PacketConsumer) throws {
+        lastFrame = nil
+        try video?.drain(emit)
+        try audio?.drain(emit)
+    }
+
+    private func encode(_ sound: AudioBlock?, tick: Int64, with audio: AudioEncoder, _ emit: PacketConsumer) throws {
+        let (start, end) = (samples(before: tick), samples(before: tick + 1))
+        guard let sound else {
+            if audio.position < end { try audio.encodeSilence(end - audio.position, emit) }
+            return
+        }
+        // The engine shares out samples over ticks with its own rounding: what is off by less is no gap.
+        let tolerance: Int64 = 4
+        if start - audio.position > tolerance { try audio.encodeSilence(start - audio.position, emit) }
+        let overlap = audio.position - start
+        let skipped =
+            overlap > tolerance ? overlap * Int64(sound.format.sampleRate) / Int64(AudioEncoding.sampleRate) : 0
+        try audio.encode(sound, from: Int(min(skipped, Int64(sound.count))), emit)
+    }
+
+    private func samples(before tick: Int64) -> Int64 {
+        tickRate.time(ofFrame: tick).floored(to: Int64(AudioEncoding.sampleRate))
+    }
+
+    /// The first output frame that starts at or after the start of a tick.
+    private func index(ofTick tick: Int64) -> Int64 {
+        guard rate != tickRate else { return tick }
+        let numerator = Int128(tick) * Int128(tickRate.denominator) * Int128(rate.numerator)
+        let divisor = Int128(tickRate.numerator) * Int128(rate.denominator)
+        return Int64((numerator + divisor - 1) / divisor)
+    }
+}

@@ -1,0 +1,11 @@
+import PatchGraph
+
+/// The sinks that FFmpeg makes possible.
+public enum MediaSinks {
+    /// `recorder`, `publisher`, `snapshot`.
+    public static var kinds: [NodeKind] {
+        [
+            NodeKind(Recorder.schema, .sink { try Recorder(options: $0, environment: $1) })
+        ]
+    }
+}

@@ -1,0 +1,105 @@
+import PatchGraph
+import PatchMedia
+
+/// The options that `recorder` and `publisher` share, checked.
+struct OutputSettings: Sendable {
+    var size: (width: Int, height: Int)?
+    var fill: FillMode
+    var codec: VideoCodec
+    var speed: String
+    var keyframeInterval: Double
+    /// Bits a second; nil leaves it to quality or size.
+    var bitrate: Int?
+    var quality: Double?
+    var rate: FrameRate?
+    /// The output drops every second, third, … tick so as not to exceed this.
+    var maximumRate: Double?
+    var audioCodec: AudioCodec
+    var audioBitrate: Int
+    var isLive: Bool
+
+    static let schema: [OptionSchema] = [
+        OptionSchema(
+            "size", .size, "Size of the picture; odd sides lose a pixel.", unit: "px", default: "the incoming size"),
+        OptionSchema(
+            "fill", .choice(FillMode.allCases.map(\.rawValue)), "How a picture of another shape fits.", default: "fit"),
+        OptionSchema("fps", .number(1...240), "Pictures a second.", unit: "1/s", default: "the graph's rate"),
+        OptionSchema(
+            "codec", .choice(VideoCodec.allCases.map(\.rawValue)), "Codec of the picture.",
+            default: "the container's usual one"),
+        OptionSchema(
+            "bitrate", .number(10_000...400_000_000), "Bits a second of the picture.", unit: "bit/s",
+            default: "by quality (recorder), by size (publisher)"),
+        OptionSchema(
+            "speed", .choice(VideoEncoding.speeds), "Less work for the processor, or better pictures for the bitrate.",
+            default: "veryfast"),
+        OptionSchema("keyframe", .number(0.1...60), "Time from one keyframe to the next.", unit: "s", default: "2"),
+        OptionSchema(
+            "audioBitrate", .number(16_000...512_000), "Bits a second of the sound.", unit: "bit/s", default: "128000"),
+        OptionSchema(
+            "policy", .choice(["dropOldest", "dropNewest", "block"]),
+            "What happens when encoding is too slow. Rendering offline always blocks.", default: "dropOldest"),
+    ]
+
+    static let qualitySchema = OptionSchema(
+        "crf", .number(0...63), "Constant quality, lower is better; with a bitrate it is ignored.",
+        default: "20 for h264, 24 for h265, 31 for vp9, 32 for av1")
+
+    init(_ options: NodeOptions, container: Container, isLive: Bool) throws {
+        self.isLive = isLive
+        size = options.size("size")
+        fill = options.string("fill").flatMap(FillMode.init(rawValue:)) ?? .fit
+        codec = try container.videoCodec(options.string("codec"))
+        speed = options.string("speed") ?? "veryfast"
+        keyframeInterval = options.number("keyframe") ?? 2
+        bitrate = options.number("bitrate").map { Int($0) }
+        quality = options.number("crf")
+        rate = options.number("fps").flatMap { FrameRate(approximating: $0) }
+        audioCodec = container.audioCodec
+        audioBitrate = options.number("audioBitrate").map { Int($0) } ?? 128_000
+    }
+
+    /// The format to ask the planner for: the codec's, even sides, colour by the rule for its size.
+    func format(offered: VideoFormat) -> VideoFormat {
+        let wanted = size ?? offered.displaySize
+        return VideoFormat(codec.pixelFormat, width: max(2, wanted.width & ~1), height: max(2, wanted.height & ~1))
+    }
+
+    /// The output's rate on a graph that ticks at `tickRate`.
+    func outputRate(_ tickRate: FrameRate) -> FrameRate {
+        if let rate { return rate }
+        guard let maximumRate, tickRate.perSecond > maximumRate + 0.01 else { return tickRate }
+        let divisor = Int64((tickRate.perSecond / (maximumRate + 0.01)).rounded(.up))
+        return FrameRate(tickRate.numerator, over: tickRate.denominator * divisor)
+    }
+
+    func videoEncoding(format: VideoFormat, rate: FrameRate) -> VideoEncoding {
+        let control: VideoEncoding.RateControl
+        if let bitrate {
+            control = .bitrate(bitrate)
+        } else if isLive {
+            // A tenth of a bit a pixel: 2.8 Mb/s for 720p30, what ingest services recommend for it.
+            control = .bitrate(max(200_000, Int(Double(format.width * format.height) * rate.perSecond / 10)))
+        } else {
+            control = .quality(quality ?? codec.defaultQuality)
+        }
+        return VideoEncoding(
+            codec: codec, rateControl: control, speed: speed, keyframeInterval: keyframeInterval, isLive: isLive)
+    }
+
+    /// The queue in front of the sink. `depth` frames are about as many as an encoder may lag behind a hard scene.
+    static func queue(_ options: NodeOptions, depth: Int, isOffline: Bool) -> QueuePolicy {
+        if isOffline { return .block(depth: depth, limit: .max / 4) }
+        return switch options.string("policy") {
+        case "dropNewest": .dropNewest(depth: depth)
+        case "block": .block(depth: depth, limit: 1_000_000_000)
+        default: .dropOldest(depth: depth)
+        }
+    }
+}
+
+/// What a sink asked for when it was opened: it goes on with that whatever a reload brings.
+struct OpenedFormats: Sendable {
+    var video: VideoFormat?
+    var hasAudioTrack: Bool
+}

@@ -1,0 +1,209 @@
+import PatchGraph
+import PatchMedia
+import Synchronization
+
+/// A file, stream, camera or screen, read and decoded by FFmpeg on a thread of its own.
+///
+/// Live inputs that break off come back by themselves: tried again after 0.5 s, then twice as long each time, up to 8 s.
+/// Thread-safety: as `MediaSource`.
+final class LibavSource: MediaSource, @unchecked Sendable {
+    // Unchecked: `queue`, `producer` and `thread` are written by `open` and `start` on one control thread before the
+    // source's own thread and the clock use them; from then on `producer` belongs to the source's thread alone.
+    private let address: InputAddress
+    private let playback: MediaProducer.Playback
+    private let environment: NodeEnvironment
+    private let deadline = InterruptDeadline()
+    private var queue: SourceQueue?
+    private var producer: MediaProducer?
+    private var thread: PosixThread?
+
+    init(_ address: InputAddress, playback: MediaProducer.Playback, environment: NodeEnvironment) {
+        self.address = address
+        self.playback = playback
+        self.environment = environment
+    }
+
+    func open() throws -> SourceFormat {
+        let reader = try MediaReader(address, deadline: deadline)
+        if let problem = reader.soundProblem { environment.report(.problem(problem)) }
+        let channels = reader.sound == nil ? nil : min(2, reader.storedChannels)
+        let audio = channels.map { AudioFormat(sampleRate: 48_000, channels: $0) }
+        let queue = SourceQueue(
+            policy, hasPicture: reader.video != nil, audio: audio, latency: latency, report: environment.report)
+        let importer = FrameImporter(shown: address.shown, report: environment.report)
+        let producer = MediaProducer(
+            reader: reader, queue: queue, playback: playback, importer: importer, channels: channels,
+            comesBack: address.isLive && !environment.isOffline, report: environment.report)
+        try producer.seekToStart()
+        try decodeFirst(of: producer, reader: reader)
+        self.queue = queue
+        self.producer = producer
+        let duration = address.isLive || playback.loops ? nil : reader.duration
+        let speed = playback.speed
+        let format = SourceFormat(
+            video: producer.format,
+            rate: reader.rate.map {
+                FrameRate($0.numerator * speed.numerator, over: $0.denominator * speed.denominator)
+            },
+            audio: audio, isLive: address.isLive,
+            duration: duration.map { MediaTime(seconds: ($0 - playback.start).seconds / speed.perSecond) })
+        // A live source that nobody reads would fill the network's buffers with old frames.
+        if address.isLive { try run() }
+        return format
+    }
+
+    /// Decodes up to the first frame: only it tells the pixel format for certain.
+    private func decodeFirst(of producer: MediaProducer, reader: MediaReader) throws {
+        guard reader.video != nil else { return }
+        let limit = address.timeout.map { monotonicNanoseconds() + $0 }
+        while producer.format == nil {
+            switch producer.step(.init(picture: true, sound: false)) {
+            case .more: break
+            case .failed(let error): throw error
+            case .ended:
+                throw PatchError(
+                    .media, "no picture of '\(address.shown)' can be decoded", remedy: "check it with `ffprobe`",
+                    cause: address.isSecret ? nil : FFmpegLog.lastLine)
+            }
+            if let limit, monotonicNanoseconds() > limit {
+                throw PatchError(
+                    .network, "no picture came from '\(address.shown)'",
+                    remedy: "check that the sender sends key frames")
+            }
+        }
+    }
+
+    func start() throws {
+        try run()
+        queue?.waitForFirst(limit: 2_000_000_000)
+    }
+
+    private func run() throws {
+        guard thread == nil, let queue, let producer else { return }
+        let worker = Worker(
+            address: address, playback: playback, environment: environment, deadline: deadline, queue: queue,
+            producer: producer)
+        self.producer = nil
+        thread = try PosixThread(name: "source \(environment.nodeID)") { worker.run() }
+    }
+
+    func frame(at tick: Tick) -> SourceReading { queue?.frame(at: tick) ?? .waiting }
+
+    func sound(at tick: Tick, into block: AudioBlock) -> Bool {
+        guard let queue else {
+            block.silence(count: block.count)
+            return false
+        }
+        return queue.sound(at: tick, into: block)
+    }
+
+    var counters: SourceCounters { queue?.counters ?? SourceCounters() }
+
+    func stop() {
+        deadline.cancel()
+        queue?.close()
+        thread?.join()
+        thread = nil
+    }
+
+    deinit { stop() }
+
+    private var policy: SourcePolicy {
+        guard address.isLive, !environment.isOffline else { return .everyFrame(depth: 8) }
+        return address.kind == .stream ? .newest(depth: 16) : .newest(depth: 4)
+    }
+
+    /// A network delivers in bursts; devices do not.
+    private var latency: MediaTime {
+        address.kind == .stream ? MediaTime(value: 150, timescale: 1000) : .zero
+    }
+}
+
+/// The source's thread.
+private final class Worker: @unchecked Sendable {
+    // Unchecked: created by `LibavSource.run` and then used by the one thread it starts; the queue and the deadline are
+    // safe by themselves.
+    private let address: InputAddress
+    private let playback: MediaProducer.Playback
+    private let environment: NodeEnvironment
+    private let deadline: InterruptDeadline
+    private let queue: SourceQueue
+    private var producer: MediaProducer?
+
+    init(
+        address: InputAddress, playback: MediaProducer.Playback, environment: NodeEnvironment,
+        deadline: InterruptDeadline, queue: SourceQueue, producer: MediaProducer
+    ) {
+        self.address = address
+        self.playback = playback
+        self.environment = environment
+        self.deadline = deadline
+        self.queue = queue
+        self.producer = producer
+    }
+
+    func run() {
+        if address.isLive { runLive() } else { runFile() }
+        queue.end()
+        producer = nil
+    }
+
+    private func runFile() {
+        while let producer, let demand = queue.waitForDemand() {
+            switch producer.step(demand) {
+            case .more: break
+            // What was read before is played to its end.
+            case .failed(let error): environment.report(.problem(error))
+            case .ended: return
+            }
+        }
+    }
+
+    private func runLive() {
+        while !queue.isClosed {
+            guard let error = deliver() else { return }
+            producer = nil
+            // Virtual time cannot wait for somebody to come back.
+            if environment.isOffline { return }
+            environment.report(.lost(error))
+            guard reconnect() else { return }
+            environment.report(.back)
+        }
+    }
+
+    /// - Returns: why it broke off; nil when told to stop.
+    private func deliver() -> PatchError? {
+        while let producer, !queue.isClosed {
+            let demand: SourceQueue.Demand
+            if environment.isOffline {
+                guard let wanted = queue.waitForDemand() else { return nil }
+                demand = wanted
+            } else {
+                demand = .init(picture: true, sound: true)
+            }
+            switch producer.step(demand) {
+            case .more: break
+            case .failed(let error): return queue.isClosed ? nil : error
+            case .ended:
+                return PatchError(
+                    .network, "'\(address.shown)' ended", remedy: "start the sender again; it is tried until it is back"
+                )
+            }
+        }
+        return nil
+    }
+
+    private func reconnect() -> Bool {
+        var pause: Int64 = 500_000_000
+        while queue.sleep(nanoseconds: pause) {
+            pause = min(2 * pause, 8_000_000_000)
+            guard let reader = try? MediaReader(address, deadline: deadline) else { continue }
+            producer = MediaProducer(
+                reader: reader, queue: queue, playback: playback,
+                importer: FrameImporter(shown: address.shown, report: environment.report),
+                channels: queue.audio?.channels, comesBack: true, report: environment.report)
+            return true
+        }
+        return false
+    }
+}

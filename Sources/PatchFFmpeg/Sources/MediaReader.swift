@@ -1,0 +1,162 @@
+internal import CFFmpeg
+import PatchGraph
+import PatchMedia
+
+/// An open file, stream or device (avformat_open_input, av_read_frame) and the decoders of its tracks.
+///
+/// Not thread-safe: one thread at a time.
+final class MediaReader {
+    private let input: InputHandle
+    /// Ends blocking calls; the caller keeps it to cancel from elsewhere.
+    private let deadline: InterruptDeadline
+    let address: InputAddress
+    /// nil when there is no picture.
+    let video: TrackDecoder?
+    /// nil when there is no sound, or none that can be decoded.
+    let sound: TrackDecoder?
+    /// Why the sound is left out, when it is.
+    let soundProblem: PatchError?
+    /// The picture is one still, such as a record's cover.
+    let isCover: Bool
+    /// What the container says about standing upright.
+    let orientation: Orientation
+    let rate: FrameRate?
+    /// Channels of the sound as stored, at least 1.
+    let storedChannels: Int
+
+    /// Opens and reads until the tracks are known.
+    /// - Throws: `PatchError` that names the input and says what to do.
+    init(_ address: InputAddress, deadline: InterruptDeadline) throws {
+        FFmpegLog.silence()
+        FFmpegLog.forget()
+        self.address = address
+        self.deadline = deadline
+        deadline.allow(nanoseconds: address.timeout)
+        input = try InputHandle(address, deadline: deadline)
+        let context = input.pointer
+        let status = avformat_find_stream_info(context, nil)
+        guard status >= 0 else { throw address.error(status, deadline: deadline) }
+
+        func best(_ type: AVMediaType, related: Int32 = -1) -> UnsafeMutablePointer<AVStream>? {
+            let index = av_find_best_stream(context, type, -1, related, nil, 0)
+            return index >= 0 ? context.pointee.streams[Int(index)] : nil
+        }
+        let picture = best(AVMEDIA_TYPE_VIDEO)
+        let voice = best(AVMEDIA_TYPE_AUDIO, related: picture?.pointee.index ?? -1)
+        guard picture != nil || voice != nil else {
+            throw PatchError(
+                .media, "'\(address.shown)' has neither picture nor sound", remedy: "check it with `ffprobe`",
+                cause: address.isSecret ? nil : FFmpegLog.lastLine)
+        }
+        for index in 0..<Int(context.pointee.nb_streams) {
+            guard let stream = context.pointee.streams[index] else { continue }
+            let isWanted = stream == picture || stream == voice
+            stream.pointee.discard = isWanted ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+        }
+        let options = address.decoderOptions
+        video = try picture.map {
+            try TrackDecoder(stream: $0, isLive: address.isLive, shown: address.shown, options: options)
+        }
+        // A film whose sound cannot be decoded is still a film.
+        var problem: PatchError?
+        var decoder: TrackDecoder?
+        do {
+            decoder = try voice.map { try TrackDecoder(stream: $0, isLive: address.isLive, shown: address.shown) }
+        } catch let error as PatchError {
+            guard picture != nil else { throw error }
+            problem = error
+        }
+        sound = decoder
+        soundProblem = problem
+        isCover = picture.map { $0.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 } ?? false
+        orientation =
+            picture.flatMap { patch_stream_display_matrix($0) }.map { Orientation(displayMatrix: $0) } ?? .identity
+        rate = picture.flatMap { FrameRate(av_guess_frame_rate(context, $0, nil)) }
+        storedChannels = max(1, Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 2))
+    }
+
+    /// Where the file's time line begins; zero for live inputs, whose clocks say nothing.
+    var startTime: MediaTime {
+        let start = input.pointer.pointee.start_time
+        return start == patch_nopts() ? .zero : MediaTime(value: start, timescale: Int64(AV_TIME_BASE))
+    }
+
+    /// From the beginning to the end, when the container knows.
+    var duration: MediaTime? {
+        let duration = input.pointer.pointee.duration
+        return duration == patch_nopts() || duration <= 0
+            ? nil : MediaTime(value: duration, timescale: Int64(AV_TIME_BASE))
+    }
+
+    enum Reading {
+        /// Owned by the caller (av_packet_free).
+        case packet(UnsafeMutablePointer<AVPacket>)
+        /// Nothing this time; ask again.
+        case nothing
+        case ended
+        /// Broken data was skipped.
+        case corrupt
+        case failed(PatchError)
+    }
+
+    /// The next packet of any track. Waits at most the address's timeout.
+    func read() -> Reading {
+        guard let packet = av_packet_alloc() else { return .failed(outOfMemory("a packet")) }
+        deadline.allow(nanoseconds: address.timeout)
+        let status = av_read_frame(input.pointer, packet)
+        if status >= 0 { return .packet(packet) }
+        TrackBacklog.free(packet)
+        if status == AVError.again { return .nothing }
+        if status == AVError.eof { return .ended }
+        if status == AVError.invalidData { return .corrupt }
+        return .failed(address.error(status, deadline: deadline, doing: "read"))
+    }
+
+    /// Goes to the last key frame at or before `time` on the file's time line. False when the input cannot.
+    func seek(to time: MediaTime) -> Bool {
+        deadline.allow(nanoseconds: address.timeout)
+        let target = time.converted(to: Int64(AV_TIME_BASE))
+        return avformat_seek_file(input.pointer, -1, Int64.min, target, target, 0) >= 0
+            || av_seek_frame(input.pointer, -1, target, AVSEEK_FLAG_BACKWARD) >= 0
+    }
+}
+
+/// An AVFormatContext for reading (avformat_open_input, avformat_close_input).
+struct InputHandle: ~Copyable {
+    let pointer: UnsafeMutablePointer<AVFormatContext>
+    /// The interrupt callback points to it.
+    private let deadline: InterruptDeadline
+
+    /// - Throws: `PatchError` that says why the input cannot be opened.
+    init(_ address: InputAddress, deadline: InterruptDeadline) throws {
+        var demuxer: UnsafePointer<AVInputFormat>?
+        if let name = address.demuxer {
+            registerDevices()
+            demuxer = av_find_input_format(name)
+            guard demuxer != nil else {
+                throw PatchError(
+                    .unavailable, "this FFmpeg has no '\(name)' input", remedy: "install the full libavdevice package")
+            }
+        }
+        var context = avformat_alloc_context()
+        guard context != nil else { throw outOfMemory("an input") }
+        context?.pointee.interrupt_callback = deadline.callback
+        var options: OpaquePointer?
+        defer { av_dict_free(&options) }
+        for (name, value) in address.options { av_dict_set(&options, name, value, 0) }
+        let status = avformat_open_input(&context, address.name.value, demuxer, &options)
+        // After a failure, FFmpeg has freed the context.
+        guard status >= 0, let context else { throw address.error(status, deadline: deadline) }
+        pointer = context
+        self.deadline = deadline
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVFormatContext>? = pointer
+        avformat_close_input(&context)
+    }
+}
+
+private let devicesRegistered: Void = avdevice_register_all()
+/// Makes libavdevice's inputs known (avdevice_register_all), once.
+func registerDevices() { devicesRegistered }

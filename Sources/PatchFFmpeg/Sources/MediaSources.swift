@@ -1,0 +1,178 @@
+import PatchGraph
+import PatchMedia
+
+/// The sources that FFmpeg brings: `video`, `stream`, `camera`, `screen`, `image`, `input`; and `push`, which waits for
+/// the host program.
+///
+/// Thread-safety: all members may be called from any thread.
+public enum MediaSources {
+    public static var kinds: [NodeKind] { [video, stream, camera, screen, image, input, PushSource.kind()] }
+
+    // MARK: Options that several have
+
+    static let orientationOption = OptionSchema(
+        "orientation", .choice(["portrait", "portraitUpsideDown", "landscapeLeft", "landscapeRight"]),
+        "How the picture is turned, in GPUImage's words: landscapeRight leaves a 640x480 camera as it is, portrait turns "
+            + "it a quarter clockwise to 480x640, landscapeLeft half, portraitUpsideDown a quarter counter-clockwise.",
+        default: "landscapeRight")
+    static let mirrorOption = OptionSchema(
+        "mirror", .bool, "Flips left and right after turning, as a front camera shows its owner.", default: "false")
+    private static let fpsOption = OptionSchema("fps", .number(1...240), "Frames a second to ask for.", unit: "1/s")
+    private static let loopOption = OptionSchema("loop", .bool, "Starts again at the end, without a gap.")
+    private static let timeoutOption = OptionSchema(
+        "timeout", .number(1...120), "How long to wait for the first and for each next packet.", unit: "s",
+        default: "10")
+
+    /// GPUImage's words for a camera whose sensor is landscape with the home button on the right: `landscapeRight` is as
+    /// stored, `portrait` a quarter turn clockwise, `landscapeLeft` half a turn, `portraitUpsideDown` a quarter turn
+    /// counter-clockwise; then the mirror.
+    static func orientation(_ options: NodeOptions) -> Orientation {
+        let turns =
+            switch options.string("orientation") {
+            case "portrait": 1
+            case "landscapeLeft": 2
+            case "portraitUpsideDown": 3
+            default: 0
+            }
+        return Orientation(quarterTurns: turns, mirrored: options.bool("mirror") ?? false)
+    }
+
+    // MARK: Kinds
+
+    private static let video = NodeKind(
+        NodeSchema(
+            kind: "video", role: .source, summary: "A film or sound file, or a URL that is read like one.",
+            options: [
+                OptionSchema("file", .file, "The file, below the graph's folder."),
+                OptionSchema("url", .url, "A URL instead of a file."),
+                loopOption,
+                OptionSchema(
+                    "rate", .number(0.1...10), "Speed; the sound's pitch follows, as on tape.", default: "1"),
+                OptionSchema("start", .number(0...1e6), "Where to begin, and to begin again.", unit: "s", default: "0"),
+                orientationOption, mirrorOption,
+            ]),
+        .source { options, environment in
+            try placed(environment) {
+                let address: InputAddress
+                switch (options.string("file"), options.secret("url")) {
+                case (let file?, nil): address = try .file(absolute(file, environment))
+                case (nil, let url?): address = try .remoteFile(url)
+                default:
+                    throw PatchError(
+                        .usage, "video needs either file= or url=", remedy: "write video{ \"name\", file = \"x.mp4\" }")
+                }
+                return LibavSource(address, playback: playback(options), environment: environment)
+            }
+        })
+
+    private static let stream = NodeKind(
+        NodeSchema(
+            kind: "stream", role: .source,
+            summary: "A live stream: RTMP, RTSP, SRT, HLS, UDP, RTP. Comes back by itself after a break.",
+            options: [
+                OptionSchema("url", .url, "Where the stream is.", required: true),
+                timeoutOption, orientationOption, mirrorOption,
+            ]),
+        .source { options, environment in
+            try placed(environment) {
+                guard let url = options.secret("url") else {
+                    throw PatchError(
+                        .usage, "stream needs url=", remedy: "write stream{ \"name\", url = \"rtmp://…\" }")
+                }
+                return LibavSource(
+                    try .stream(url, timeout: options.number("timeout")),
+                    playback: .init(orientation: orientation(options)), environment: environment)
+            }
+        })
+
+    private static let camera = NodeKind(
+        NodeSchema(
+            kind: "camera", role: .source, summary: "A camera (V4L2).",
+            options: [
+                OptionSchema("device", .string, "Such as /dev/video0.", default: "the first camera"),
+                OptionSchema("size", .size, "Size to ask for, before turning.", unit: "px"),
+                fpsOption, orientationOption, mirrorOption,
+            ]),
+        .source { options, environment in
+            try placed(environment) {
+                LibavSource(
+                    try .camera(
+                        options.string("device"), size: options.size("size"), fps: options.number("fps")),
+                    playback: .init(orientation: orientation(options)), environment: environment)
+            }
+        })
+
+    private static let screen = NodeKind(
+        NodeSchema(
+            kind: "screen", role: .source, summary: "An X11 display, or a part of it.",
+            options: [
+                OptionSchema("display", .string, "Such as :0.", default: "$DISPLAY"),
+                OptionSchema("region", .region, "The part to capture.", unit: "px", default: "all of it"),
+                fpsOption,
+                OptionSchema("cursor", .bool, "Draws the mouse pointer.", default: "true"),
+            ]),
+        .source { options, environment in
+            try placed(environment) {
+                LibavSource(
+                    try .screen(
+                        options.string("display"), region: options.vector("region"), fps: options.number("fps"),
+                        cursor: options.bool("cursor") ?? true),
+                    playback: .init(), environment: environment)
+            }
+        })
+
+    private static let image = NodeKind(
+        NodeSchema(
+            kind: "image", role: .source, summary: "A still image: PNG, JPEG, WebP, TIFF, SVG and others.",
+            options: [
+                OptionSchema("file", .file, "The file, below the graph's folder.", required: true),
+                OptionSchema("size", .size, "For SVG: the size to draw it at.", unit: "px", default: "its own"),
+                orientationOption, mirrorOption,
+            ]),
+        .source { options, environment in
+            try placed(environment) {
+                guard let file = options.string("file") else {
+                    throw PatchError(.usage, "image needs file=", remedy: "write image{ \"name\", file = \"x.png\" }")
+                }
+                return ImageSource(
+                    absolute(file, environment), size: options.size("size"), orientation: orientation(options),
+                    environment: environment)
+            }
+        })
+
+    private static let input = NodeKind(
+        NodeSchema(
+            kind: "input", role: .source,
+            summary: "A source by a name that each machine binds: --bind NAME=FILE|URL|DEVICE.",
+            options: [
+                OptionSchema(
+                    "loop", .bool, "For files: starts again at the end.", default: "true live, false when rendering"),
+                OptionSchema("size", .size, "For devices: size to ask for, before turning.", unit: "px"),
+                fpsOption, orientationOption, mirrorOption,
+            ]),
+        .source { options, environment in try placed(environment) { try Binding.source(options, environment) } })
+
+    // MARK: Helpers
+
+    static func playback(_ options: NodeOptions, loops: Bool = false) -> MediaProducer.Playback {
+        MediaProducer.Playback(
+            loops: options.bool("loop") ?? loops, start: MediaTime(seconds: options.number("start") ?? 0),
+            // Exact to 1/1000, which no ear and no eye tells from the number written.
+            speed: FrameRate(Int64(((options.number("rate") ?? 1) * 1000).rounded()), over: 1000),
+            orientation: orientation(options))
+    }
+
+    /// Relative paths are below the graph's folder.
+    static func absolute(_ path: String, _ environment: NodeEnvironment) -> String {
+        path.hasPrefix("/") ? path : environment.graphDirectory + "/" + path
+    }
+
+    /// Errors say which node and where.
+    static func placed<R>(_ environment: NodeEnvironment, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as PatchError {
+            throw error.placed(node: environment.nodeID, at: environment.location)
+        }
+    }
+}

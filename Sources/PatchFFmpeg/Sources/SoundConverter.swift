@@ -1,0 +1,110 @@
+internal import CFFmpeg
+import PatchMedia
+
+/// Decoded sound to what graphs use: planar floats, 48 kHz, one or two channels (swr_convert).
+///
+/// Not thread-safe: it belongs to the source's thread.
+final class SoundConverter {
+    static let rate: Int32 = 48_000
+
+    /// 1 or 2; fixed for the life of a source, whatever its stream does.
+    let channels: Int
+    /// How fast the sound is played; pitch follows, as on tape.
+    private let speed: Double
+    private var context: OpaquePointer?
+    private var inputRate: Int32 = 0
+    private var inputFormat: Int32 = -1
+    private var inputChannels: Int32 = 0
+    private var capacity = 0
+    private var samples: UnsafeMutablePointer<Float>
+
+    init(channels: Int, speed: Double) {
+        self.channels = channels
+        self.speed = speed
+        capacity = 8192
+        samples = .allocate(capacity: capacity * channels)
+    }
+
+    deinit {
+        swr_free(&context)
+        samples.deallocate()
+    }
+
+    /// - Returns: samples a channel that `channel` holds until the next call, and how many seconds of the input came
+    ///   before the frame's first sample and are still inside; nil when the frame cannot be converted.
+    func convert(_ frame: UnsafeMutablePointer<AVFrame>) -> (count: Int, early: Double)? {
+        let picture = frame.pointee
+        if picture.sample_rate != inputRate || picture.format != inputFormat
+            || picture.ch_layout.nb_channels != inputChannels
+        {
+            guard configure(frame) else { return nil }
+        }
+        let scaled = Int64(scaledRate)
+        let early = Double(swr_get_delay(context, scaled)) / Double(scaled)
+        let room = Int(swr_get_out_samples(context, picture.nb_samples))
+        return run(room: room, input: picture.extended_data, count: picture.nb_samples).map { ($0, early) }
+    }
+
+    /// What is still inside at the end of a track.
+    func drain() -> Int {
+        guard context != nil else { return 0 }
+        return run(room: Int(swr_get_out_samples(context, 0)), input: nil, count: 0) ?? 0
+    }
+
+    /// Forgets what is inside, after a jump.
+    func reset() {
+        swr_free(&context)
+        inputRate = 0
+    }
+
+    func channel(_ index: Int) -> UnsafePointer<Float> { UnsafePointer(samples + index * capacity) }
+
+    private var scaledRate: Int32 { Int32(max(1, (Double(inputRate) * speed).rounded())) }
+
+    private func configure(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
+        swr_free(&context)
+        inputRate = frame.pointee.sample_rate
+        inputFormat = frame.pointee.format
+        inputChannels = frame.pointee.ch_layout.nb_channels
+        guard inputRate > 0, inputChannels > 0 else { return false }
+        var input = AVChannelLayout()
+        if frame.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
+            av_channel_layout_default(&input, inputChannels)
+        } else {
+            av_channel_layout_copy(&input, &frame.pointee.ch_layout)
+        }
+        var output = AVChannelLayout()
+        av_channel_layout_default(&output, Int32(channels))
+        defer {
+            av_channel_layout_uninit(&input)
+            av_channel_layout_uninit(&output)
+        }
+        let status = swr_alloc_set_opts2(
+            &context, &output, AV_SAMPLE_FMT_FLTP, Self.rate, &input, AVSampleFormat(rawValue: inputFormat),
+            scaledRate, 0, nil)
+        guard status >= 0, swr_init(context) >= 0 else {
+            reset()
+            return false
+        }
+        return true
+    }
+
+    private func run(room: Int, input: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, count: Int32) -> Int? {
+        if room > capacity {
+            samples.deallocate()
+            capacity = room * 2
+            samples = .allocate(capacity: capacity * channels)
+        }
+        var planes: (UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?) = (
+            UnsafeMutableRawPointer(samples).assumingMemoryBound(to: UInt8.self),
+            UnsafeMutableRawPointer(samples + (channels - 1) * capacity).assumingMemoryBound(to: UInt8.self)
+        )
+        let made = withUnsafeMutableBytes(of: &planes) { planes in
+            swr_convert(
+                context, planes.baseAddress?.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self),
+                Int32(clamping: capacity),
+                input.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafePointer<UInt8>?.self) }, count)
+        }
+        return made >= 0 ? Int(made) : nil
+    }
+}

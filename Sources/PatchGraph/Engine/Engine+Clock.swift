@@ -1,0 +1,169 @@
+import Glibc
+import PatchMedia
+
+extension Engine {
+    /// The clock thread: one tick after the other until the end. Allocates nothing in steady state.
+    func runClock() {
+        var scheduler = Scheduler(self)
+        scheduler.run()
+        air.notify {
+            $0.isRunning = false
+            $0.hasFinished = true
+        }
+        configuration.onEvent(.finished)
+    }
+}
+
+/// The clock thread's own state.
+private struct Scheduler {
+    let engine: Engine
+    let rate: FrameRate
+    let isOffline: Bool
+    let ticks: Int64?
+    var executor: PlanExecutor?
+    var fade: Crossfade?
+    var fadeStep: Int64 = 0
+    var soundPools: [AudioFormat: AudioBlockPool] = [:]
+    /// This tick's sound of each source, so that sinks share it.
+    var sounds: [AudioBlock?] = []
+
+    /// Further behind than this, the clock starts counting afresh: the machine slept, or was stopped.
+    static let longestCatchUp: Int64 = 2_000_000_000
+
+    init(_ engine: Engine) {
+        self.engine = engine
+        executor = engine.air.withLock { $0.current }
+        let rate = executor?.plan.rate ?? FrameRate(30)
+        self.rate = rate
+        isOffline = engine.configuration.clock == .offline
+        ticks = engine.configuration.duration.map { duration in
+            let whole = rate.frame(at: duration)
+            return rate.time(ofFrame: whole) < duration ? whole + 1 : whole
+        }
+    }
+
+    mutating func run() {
+        var epoch = monotonicNanoseconds()
+        let period = rate.frameDuration.nanoseconds
+        var index: Int64 = 0
+        while true {
+            if let ticks, index >= ticks { return }
+            var due = epoch + rate.time(ofFrame: index).nanoseconds
+            if !isOffline {
+                Self.sleep(until: due)
+                let behind = monotonicNanoseconds() - due
+                if behind > Self.longestCatchUp {
+                    epoch += behind
+                    due += behind
+                }
+            }
+            var start = monotonicNanoseconds()
+            let tick = Tick(index: index, rate: rate, hostTime: isOffline ? start : due, isOffline: isOffline)
+            if let beforeTick = engine.configuration.beforeTick {
+                beforeTick(tick)
+                if isOffline { start = monotonicNanoseconds() }
+            }
+            guard takeOver(at: index), let executor else { return }
+            // A tick whose successor is already due is not rendered: every sink gets its last frame again, so that
+            // cadence and sound go on.
+            let isLate = !isOffline && start > due + period
+            if !isLate {
+                let outcome = executor.takeFrames(at: tick)
+                if outcome.allEnded { return }
+                if let changed = outcome.changedSource, let format = executor.changedFormat(ofSource: changed) {
+                    let instance = executor.sources[changed]
+                    engine.chores.notify { $0.append(.formatChanged(instance, format)) }
+                }
+                executor.render(at: tick, parameters: engine.parameters, workers: engine.workers)
+                if let fade {
+                    fade.render(at: tick, step: fadeStep, onto: executor, workers: engine.workers)
+                    fadeStep += 1
+                    if fadeStep >= fade.ticks { self.fade = nil }
+                }
+            }
+            deliver(executor, tick, repeating: isLate)
+            let end = monotonicNanoseconds()
+            engine.counters.withLock {
+                $0.ticks += 1
+                if isLate || (!isOffline && end > due + period) { $0.late += 1 }
+                $0.durations.add(end - start)
+            }
+            index += 1
+        }
+    }
+
+    /// Takes a plan that waits to go on air. False when the engine stops.
+    private mutating func takeOver(at index: Int64) -> Bool {
+        let current = executor
+        let (next, nextFade, isStopping) = engine.air.withLock { air in
+            defer {
+                air.pending = nil
+                air.pendingFade = nil
+            }
+            return (air.pending, air.pendingFade, air.isStopping)
+        }
+        if isStopping { return false }
+        guard let next else { return true }
+        if let current {
+            next.inherit(from: current)
+            // Freeing machine code takes its time; the clock has none to give.
+            engine.chores.notify { $0.append(.dispose(current)) }
+        }
+        engine.parameters.commit(next.plan.parameters, controls: next.plan.controls)
+        executor = next
+        fade = nextFade
+        fadeStep = 0
+        engine.air.notify { $0.current = next }
+        engine.configuration.onEvent(.onAir(generation: next.generation, tick: index))
+        return true
+    }
+
+    private mutating func deliver(_ executor: PlanExecutor, _ tick: Tick, repeating: Bool) {
+        let plan = executor.plan
+        if sounds.count != plan.sources.count { sounds = Array(repeating: nil, count: plan.sources.count) }
+        for index in plan.sources.indices { sounds[index] = nil }
+        for index in plan.sinks.indices {
+            guard let runner = executor.sinks[index].runner else { continue }
+            let frame = repeating ? executor.lastFrame(forSink: index) : executor.frame(forSink: index)
+            var sound: AudioBlock?
+            if let source = plan.sinks[index].soundSource, let wanted = plan.sinks[index].audio {
+                if sounds[source] == nil { sounds[source] = takeSound(executor, source, tick) }
+                sound = sounds[source].map { adapted($0, to: wanted) }
+            }
+            if frame != nil || sound != nil || plan.sinks[index].slot == nil {
+                runner.offer(frame: frame, sound: sound, tick: tick)
+            }
+        }
+    }
+
+    private mutating func takeSound(_ executor: PlanExecutor, _ index: Int, _ tick: Tick) -> AudioBlock? {
+        guard let format = executor.plan.sources[index].audio,
+            case .source(let source, _) = executor.sources[index].body
+        else { return nil }
+        let block = pool(format).take()
+        block.count = min(block.capacity, rate.samples(atTick: tick.index, sampleRate: format.sampleRate))
+        block.pts = tick.time
+        _ = source.sound(at: tick, into: block)
+        return block
+    }
+
+    private mutating func adapted(_ block: AudioBlock, to format: AudioFormat) -> AudioBlock {
+        if block.format.channels == format.channels { return block }
+        let other = pool(AudioFormat(sampleRate: block.format.sampleRate, channels: format.channels)).take()
+        other.mix(from: block)
+        return other
+    }
+
+    private mutating func pool(_ format: AudioFormat) -> AudioBlockPool {
+        if let pool = soundPools[format] { return pool }
+        let pool = AudioBlockPool(
+            format: format, capacity: Int((Double(format.sampleRate) / rate.perSecond).rounded(.up)) + 1)
+        soundPools[format] = pool
+        return pool
+    }
+
+    private static func sleep(until deadline: Int64) {
+        var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+        while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}
+    }
+}

@@ -1,0 +1,93 @@
+import PatchMedia
+
+extension Engine {
+    /// Sets, ramps or animates a running node's parameter from the next tick on. False when no running node has it.
+    @discardableResult
+    public func setParameter(node: NodeID, name: String, _ value: ParameterValue) -> Bool {
+        parameters.set(node: node, name: name, value)
+    }
+
+    /// A parameter's floats as of the last tick; nil when no running node has it.
+    public func parameterFloats(node: NodeID, name: String) -> [Float]? { parameters.floats(node: node, name: name) }
+
+    /// An operator's setting of a control; it survives reloads.
+    /// - Throws: `PatchError.usage` for an unknown name or an illegal value.
+    public func setControl(_ name: String, _ value: ControlValue) throws { try parameters.setControl(name, value) }
+
+    public func controlValue(_ name: String) -> ControlValue? { parameters.controlValue(name) }
+
+    public var controls: [(control: PatchGraph.Control, value: ControlValue)] { parameters.controls }
+
+    /// The open sink of this name, for the host program to attach to; nil when there is none of that type.
+    public func sink<Sink: MediaSink>(_ id: NodeID, as type: Sink.Type = Sink.self) -> Sink? {
+        guard case .sink(let sink)? = instances[id]?.body else { return nil }
+        return sink as? Sink
+    }
+
+    /// The open source of this name, for the host program to push frames into; nil when there is none of that type.
+    public func source<Source: MediaSource>(_ id: NodeID, as type: Source.Type = Source.self) -> Source? {
+        guard case .source(let source, _)? = instances[id]?.body else { return nil }
+        return source as? Source
+    }
+
+    /// An output failed that the run cannot do without: offline any, live the last one.
+    public var hasFailed: Bool {
+        let runners = instances.all.compactMap(\.runner)
+        let failed = runners.count { $0.failure != nil }
+        return configuration.clock == .offline ? failed > 0 : failed > 0 && failed == runners.count
+    }
+
+    /// The plan on air.
+    public var plan: Plan? { air.withLock { $0.current?.plan } }
+
+    /// Running numbers; a snapshot that may be a tick old.
+    public var statistics: EngineStatistics {
+        var statistics = EngineStatistics()
+        counters.withLock { counters in
+            statistics.ticks = counters.ticks
+            statistics.late = counters.late
+            (statistics.p50, statistics.p99) = counters.durations.percentiles
+        }
+        guard let executor = air.withLock({ $0.current }) else { return statistics }
+        statistics.generation = executor.generation
+        for (index, source) in executor.plan.sources.enumerated() {
+            var node = NodeStatistics(id: source.id, kind: source.kind)
+            if case .source(let body, _) = executor.sources[index].body {
+                let counters = body.counters
+                node.frames = counters.received
+                node.drops = counters.dropped
+                node.queueDepth = counters.queueDepth
+            }
+            statistics.nodes.append(node)
+        }
+        statistics.nodes += executor.meters.withLock { meters in
+            executor.plan.steps.enumerated().compactMap { index, step in
+                var node: NodeStatistics
+                switch step {
+                case .pass(let pass):
+                    guard !pass.nodes.isEmpty else { return nil }
+                    node = NodeStatistics(id: pass.nodes.joined(separator: "+"), kind: "pass")
+                case .process(let process): node = NodeStatistics(id: process.id, kind: "native")
+                }
+                node.frames = meters[index].frames
+                (node.p50, node.p99) = meters[index].durations.percentiles
+                return node
+            }
+        }
+        for (index, sink) in executor.plan.sinks.enumerated() {
+            var node = NodeStatistics(id: sink.id, kind: sink.kind)
+            if let runner = executor.sinks[index].runner {
+                runner.fill(&node)
+            } else {
+                node.state = "unavailable"
+            }
+            statistics.nodes.append(node)
+        }
+        return statistics
+    }
+
+    /// Objects that a reload makes and must give back, for tests of leaks.
+    package var census: (instances: Int, parameters: Int, pools: Int) {
+        (instances.all.count, parameters.liveEntries, pools.count)
+    }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import PatchKernel
+import PatchMedia
+import Synchronization
+
+/// One pass, ready to run: what the workers share while they work on it.
+struct BandJob {
+    var pass: CompiledPass
+    var inputs: UnsafeBufferPointer<ImageReference>
+    var output: ImageReference
+    var uniforms: UnsafePointer<Float>
+    var context: FrameContext
+    /// Rows of the output, and rows a band (a multiple of the pass's row alignment).
+    var rows: Int
+    var bandRows: Int
+
+    func run(band: Int) {
+        let first = band * bandRows
+        pass.run(
+            inputs: inputs, output: output, uniforms: uniforms, context: context,
+            rows: first..<min(rows, first + bandRows))
+    }
+}
+
+/// The render threads. The clock thread calls `run`, works along, and returns when every band is done.
+///
+/// Bands are claimed by an atomic counter, so that a thread that is slow takes fewer. The result does not depend on the
+/// number of threads, because each row is computed alone.
+/// Thread-safety: `run` from one thread at a time.
+final class Workers: @unchecked Sendable {
+    // Unchecked: `job` is written by the caller of `run` while no worker is inside `work` (active == 0 and the
+    // generation not yet raised), and read by workers after they saw the new generation.
+    private struct Gate {
+        var generation = 0
+        var stopping = false
+    }
+
+    private let gate = Monitor(Gate())
+    private let done = Monitor(0)
+    private let nextBand = Atomic(0)
+    private let bandCount = Atomic(0)
+    private let active = Atomic(0)
+    private var job: BandJob?
+    private var threads: [PosixThread] = []
+
+    /// Render threads including the caller's own.
+    let count: Int
+
+    /// Below this many output pixels a pass runs on the caller alone: waking a thread costs more.
+    static let smallestShared = 64 * 1024
+
+    /// - Parameter cpus: CPU for each thread after the first, or empty to let the system choose.
+    init(count: Int) throws {
+        self.count = max(1, min(64, count))
+        for index in 1..<max(1, self.count) {
+            threads.append(try PosixThread(name: "patch-render-\(index)") { [unowned self] in self.loop() })
+        }
+    }
+
+    /// Computes all rows of the job's output.
+    func run(_ job: BandJob) {
+        let bands = (job.rows + job.bandRows - 1) / job.bandRows
+        if count == 1 || bands == 1 || job.rows * job.output.width < Self.smallestShared {
+            for band in 0..<bands { job.run(band: band) }
+            return
+        }
+        self.job = job
+        nextBand.store(0, ordering: .relaxed)
+        bandCount.store(bands, ordering: .relaxed)
+        active.store(count, ordering: .releasing)
+        gate.notify { $0.generation &+= 1 }
+        work(job)
+        finishOne()
+        // The others are inside their last band: a short spin beats a sleep, a long one would steal their core.
+        var spins = 0
+        while active.load(ordering: .acquiring) > 0 {
+            spins += 1
+            if spins > 2000 {
+                _ = done.wait { [self] _ in active.load(ordering: .acquiring) == 0 ? true : nil }
+                break
+            }
+        }
+        self.job = nil
+    }
+
+    private func work(_ job: BandJob) {
+        let bands = bandCount.load(ordering: .relaxed)
+        while true {
+            let band = nextBand.add(1, ordering: .relaxed).oldValue
+            guard band < bands else { return }
+            job.run(band: band)
+        }
+    }
+
+    private func finishOne() {
+        if active.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.notify { $0 &+= 1 } }
+    }
+
+    private func loop() {
+        var seen = 0
+        while true {
+            let stopping = gate.wait { gate -> Bool? in
+                if gate.stopping { return true }
+                guard gate.generation != seen else { return nil }
+                seen = gate.generation
+                return false
+            }
+            if stopping ?? true { return }
+            if let job { work(job) }
+            finishOne()
+        }
+    }
+
+    /// Ends the threads. `run` must not be called afterwards.
+    func stop() {
+        gate.notify { $0.stopping = true }
+        for thread in threads { thread.join() }
+    }
+}

@@ -1,0 +1,210 @@
+import PatchMedia
+
+extension SourceQueue {
+    /// A frame and its place on the repaired media time line.
+    struct Slot {
+        var frame: Frame
+        var pts: MediaTime
+        var duration: MediaTime
+        var end: MediaTime { pts + duration }
+    }
+
+    /// Everything that the queue's lock guards.
+    struct State {
+        private let policy: SourcePolicy
+        private let hasPicture: Bool
+        private let hasSound: Bool
+        private var isLive: Bool {
+            if case .newest = policy { true } else { false }
+        }
+        private var depth: Int {
+            switch policy {
+            case .everyFrame(let depth), .newest(let depth): max(1, depth)
+            }
+        }
+
+        var frames: Ring<Slot>
+        private var current: Slot?
+        private var currentWasShown = false
+        private var ring: SoundRing?
+        /// The next sample that a tick will take, as long as ticks follow each other.
+        private var nextSample: Int64?
+        /// Samples of silence are known to lie before this one.
+        private var soundKnownUntil = Int64.min
+        /// What an offline tick waits for.
+        private var soundWanted = Int64.min
+        private var pictureEnded: Bool
+        private var soundEnded: Bool
+        private var pictureRepair: TimestampRepair
+        private var soundRepair: TimestampRepair
+        private var clock: SourceClock
+
+        var isClosed = false
+        var hasGivenUp = false
+        /// A tick saw the end and it was told.
+        var isEndKnown = false
+        var counters = SourceCounters()
+        /// Counts what the producer did, so that a waiting tick knows when to look again.
+        var version = 0
+
+        init(policy: SourcePolicy, hasPicture: Bool, audio: AudioFormat?, latency: MediaTime) {
+            self.policy = policy
+            self.hasPicture = hasPicture
+            hasSound = audio != nil
+            pictureEnded = !hasPicture
+            soundEnded = audio == nil
+            let isLive = if case .newest = policy { true } else { false }
+            pictureRepair = TimestampRepair(isLive: isLive)
+            soundRepair = TimestampRepair(isLive: isLive)
+            clock = SourceClock(latency: isLive ? latency : .zero)
+            ring = audio.map { SoundRing(channels: $0.channels, limit: (isLive ? 4 : 60) * SoundRing.rate) }
+            frames = Ring(capacity: 8)
+            frames.reserve(depth)
+        }
+
+        // MARK: Producer
+
+        var demand: Demand {
+            let sound: Bool
+            if let ring, !soundEnded {
+                // Half a second ahead, or what a long tick asked for.
+                let ahead = ring.first.map { max($0, nextSample ?? $0) + Int64(SoundRing.rate / 2) } ?? .min
+                sound = ring.end.map { $0 < max(ahead, soundWanted) } ?? true
+            } else {
+                sound = false
+            }
+            return Demand(picture: !pictureEnded && frames.count < depth, sound: sound)
+        }
+
+        mutating func push(_ frame: Frame, pts: MediaTime?, duration: MediaTime, arrival: Int64) {
+            version &+= 1
+            counters.received += 1
+            let duration = duration > .zero ? duration : pictureRepair.lastStep
+            let place = pictureRepair.place(pts, duration: duration, arrival: arrival, other: soundRepair)
+            if isLive, frames.count >= depth {
+                _ = frames.popFirst()
+                counters.dropped += 1
+            }
+            frames.append(Slot(frame: frame, pts: place, duration: duration))
+            clock.isFresh = true
+        }
+
+        mutating func pushSound(pts: MediaTime?, count: Int, arrival: Int64, channel: (Int) -> UnsafePointer<Float>) {
+            guard let ring, count > 0 else { return }
+            version &+= 1
+            let duration = MediaTime(value: Int64(count), timescale: Int64(SoundRing.rate))
+            let place = soundRepair.place(pts, duration: duration, arrival: arrival, other: pictureRepair)
+            ring.append(at: place.converted(to: Int64(SoundRing.rate)), count: count, channel: channel)
+            clock.isFresh = true
+        }
+
+        mutating func endPicture() {
+            version &+= 1
+            pictureEnded = true
+        }
+
+        mutating func endSound() {
+            version &+= 1
+            soundEnded = true
+        }
+
+        mutating func noSound(before time: MediaTime) {
+            version &+= 1
+            soundKnownUntil = max(soundKnownUntil, time.converted(to: Int64(SoundRing.rate)))
+        }
+
+        var hasSomething: Bool { current != nil || frames.count > 0 || (!hasPicture && ring?.end != nil) }
+        var isOver: Bool { pictureEnded && soundEnded }
+
+        // MARK: Clock
+
+        /// Brings the state to `tick`.
+        /// - Parameter count: samples that the tick will take; 0 when it takes only the frame.
+        /// - Returns: whether it is certain what is due.
+        mutating func advance(to tick: Tick, sound count: Int) -> Bool {
+            guard tieClock(at: tick) else { return isOver || isClosed }
+            if !tick.isOffline { adaptClock(at: tick) }
+            let due = clock.mediaTime(at: tick)
+            // Before anything was shown, a frame that is early beats none.
+            while let next = frames.first, current == nil || clock.isDue(next.pts, at: due, tick: tick) {
+                if current != nil, !currentWasShown { counters.dropped += 1 }
+                current = frames.popFirst()
+                currentWasShown = false
+            }
+            let start = firstSample(at: tick)
+            ring?.drop(before: start)
+            guard tick.isOffline else { return true }
+            let isPictureKnown = pictureEnded || frames.count > 0
+            guard count > 0, let ring, !soundEnded else { return isPictureKnown || isClosed }
+            soundWanted = start + Int64(count)
+            let known = max(ring.end ?? .min, soundKnownUntil)
+            return (isPictureKnown && known >= soundWanted) || isClosed
+        }
+
+        /// Ties graph time to media time at the first thing there is.
+        private mutating func tieClock(at tick: Tick) -> Bool {
+            if clock.isTied { return true }
+            if hasPicture, !pictureEnded || frames.count > 0 {
+                // What waits in a live source's queue is old: its newest frame is now.
+                guard let first = isLive ? frames.last : frames.first else { return false }
+                clock.tie(tick, to: first.pts)
+            } else {
+                guard let first = ring?.first else { return false }
+                clock.tie(tick, to: MediaTime(value: first, timescale: Int64(SoundRing.rate)))
+            }
+            return true
+        }
+
+        private mutating func adaptClock(at tick: Tick) {
+            let soundEnd = ring?.end.map {
+                MediaTime(value: $0, timescale: Int64(SoundRing.rate)) - tick.duration
+            }
+            let newest = frames.last?.pts ?? current?.pts
+            if isLive {
+                clock.adapt(at: tick, picture: newest, frame: pictureRepair.lastStep, sound: soundEnd)
+            } else if let next = frames.first?.pts {
+                clock.slip(at: tick, to: next)
+            }
+        }
+
+        private func firstSample(at tick: Tick) -> Int64 {
+            let start = clock.sample(at: tick)
+            // The engine may round the length of a tick's sound otherwise than we do: whole samples must still follow
+            // each other.
+            if let nextSample, abs(start - nextSample) <= 4 { return nextSample }
+            return start
+        }
+
+        mutating func reading() -> SourceReading {
+            if let current, !isFinished {
+                currentWasShown = true
+                return .frame(current.frame)
+            }
+            return isFinished || isClosed && current == nil ? .ended : .waiting
+        }
+
+        /// Everything was shown for its whole duration and heard.
+        private var isFinished: Bool {
+            guard isOver, frames.count == 0 else { return false }
+            guard let due = clock.lastDue else { return !hasSomething && (ring?.isEmpty ?? true) }
+            let pictureEnd = current?.end ?? due
+            guard pictureEnd <= due || clock.isDue(pictureEnd, at: due) else { return false }
+            // A track of sound that is a little longer than the picture does not add frames.
+            guard let ring, let end = ring.end else { return true }
+            let heard = MediaTime(value: end, timescale: Int64(SoundRing.rate))
+            return heard <= due || (current != nil && heard - pictureEnd < MediaTime(value: 1, timescale: 2))
+        }
+
+        mutating func takeSound(at tick: Tick, into block: AudioBlock) -> Bool {
+            guard let ring, clock.isTied else {
+                block.silence(count: block.count)
+                return false
+            }
+            let start = firstSample(at: tick)
+            let found = ring.read(from: start, into: block)
+            nextSample = start + Int64(block.count)
+            ring.drop(before: start + Int64(block.count))
+            return found
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import PatchKernel
+import PatchMedia
+
+extension Plan {
+    /// The passes as text, for `patchbay graph --passes`: one block a step, what it reads, does and writes, and why it ends.
+    public var passesText: String {
+        var lines: [String] = []
+        var slotNames: [Int: String] = [:]
+        for source in sources { if let slot = source.slot { slotNames[slot] = source.id } }
+        func name(_ slot: Int) -> String { slotNames[slot] ?? "picture \(slot)" }
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .pass(let pass):
+                let work = pass.nodes.isEmpty ? "convert" : pass.nodes.joined(separator: " + ")
+                slotNames[pass.output] = "pass \(index + 1)"
+                lines.append("pass \(index + 1): \(work)")
+                for (position, slot) in pass.inputs.enumerated() {
+                    let footprint = pass.compiled.description.kernel.footprint(ofInput: position)
+                    lines.append("  reads  \(name(slot)): \(slots[slot]), \(footprint)")
+                }
+                lines.append("  writes \(slots[pass.output])")
+                lines.append(
+                    "  kernel \(pass.compiled.description.kernel.valueCount) values; ends here because \(pass.reason)")
+            case .process(let process):
+                slotNames[process.output] = process.id
+                lines.append("native \(process.id)")
+                lines.append("  reads  \(name(process.input)): \(slots[process.input])")
+                lines.append("  writes \(slots[process.output])")
+            }
+        }
+        for sink in sinks {
+            if sink.isLeftOut {
+                lines.append("sink \(sink.id): left out, this machine cannot show it")
+                continue
+            }
+            let picture = sink.slot.map { "\(name($0)): \(slots[$0])" } ?? "no picture"
+            let sound = sink.soundSource.map { ", sound of \(sources[$0].id)" } ?? ""
+            lines.append("sink \(sink.id): \(picture)\(sound)")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Patch {
+    /// The nodes and wires in Graphviz's language, for `patchbay graph --dot`.
+    public func dot(registry: NodeRegistry) -> String {
+        var lines = ["digraph patch {", "  rankdir=LR;", "  node [fontname=\"sans-serif\"];"]
+        for node in nodes {
+            let role: NodeSchema.Role
+            switch node.body {
+            case .kernels: role = .filter
+            case .registered: role = registry[node.kind]?.schema.role ?? .filter
+            }
+            let shape =
+                switch role {
+                case .source: "invhouse"
+                case .filter: "box"
+                case .sink: "house"
+                }
+            let label = node.id == node.kind ? node.id : "\(node.id)\\n\(node.kind)"
+            lines.append("  \(Self.quoted(node.id)) [shape=\(shape), label=\"\(Self.escaped(label))\"];")
+        }
+        for wire in wires {
+            var attributes: [String] = []
+            if wire.port > 0 { attributes.append("headlabel=\"\(wire.port + 1)\"") }
+            if wire.media == .audio { attributes.append("style=dashed") }
+            let suffix = attributes.isEmpty ? "" : " [\(attributes.joined(separator: ", "))]"
+            lines.append("  \(Self.quoted(wire.from)) -> \(Self.quoted(wire.to))\(suffix);")
+        }
+        lines.append("}")
+        return lines.joined(separator: "\n")
+    }
+
+    private static func quoted(_ id: String) -> String { "\"\(escaped(id))\"" }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            if character == "\"" { result += "\\\"" } else { result.append(character) }
+        }
+        return result
+    }
+}

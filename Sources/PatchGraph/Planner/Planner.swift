@@ -1,0 +1,453 @@
+import PatchKernel
+import PatchMedia
+
+/// What the planner must know about the nodes, running or not.
+protocol NodeProvider {
+    func ports(of node: PatchNode) throws -> NodePorts
+    func sourceFormat(of node: PatchNode) throws -> SourceFormat
+    func processor(of node: PatchNode) throws -> any VideoProcessor
+    /// nil for a sink that cannot work on this machine and is left out.
+    func request(
+        of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
+    ) throws -> SinkRequest?
+    func kindSchema(of node: PatchNode) throws -> NodeSchema
+}
+
+/// Turns a patch into a plan: checks it, joins kernels into passes, chooses formats, compiles, assigns slots.
+///
+/// Used once, on a control thread; may take tens of milliseconds when kernels are new.
+struct Planner {
+    let compiler: KernelCompiler
+    let parameters: ParameterStore
+    let provider: any NodeProvider
+    /// The rate of a running engine, which a new patch cannot change.
+    let fixedRate: FrameRate?
+    let defaultSize: (width: Int, height: Int)
+
+    /// Instructions up to which a kernel is computed again for each reader instead of stored: about what writing
+    /// and reading a half-float intermediate costs.
+    static let cheapInstructions = 40
+    /// Instructions and inputs beyond which a pass is cut, so that registers and compile time stay bounded.
+    static let largestPass = 4000
+    static let mostInputs = 8
+
+    private(set) var plan = Plan()
+    private var pictures: [NodeID: Picture] = [:]
+    private var readers: [NodeID: Int] = [:]
+    private var conversions: [ConversionKey: StoredPicture] = [:]
+    private var soundOf: [NodeID: Int] = [:]
+
+    private struct ConversionKey: Hashable {
+        var node: NodeID
+        var format: VideoFormat
+        var fill: FillMode
+    }
+
+    init(
+        compiler: KernelCompiler, parameters: ParameterStore, provider: any NodeProvider, fixedRate: FrameRate?,
+        defaultSize: (width: Int, height: Int)
+    ) {
+        self.compiler = compiler
+        self.parameters = parameters
+        self.provider = provider
+        self.fixedRate = fixedRate
+        self.defaultSize = defaultSize
+    }
+
+    /// - Throws: `PatchError` that names the node, its line and what to do.
+    mutating func plan(_ patch: Patch) throws -> Plan {
+        let checked = try patch.checked { try provider.ports(of: $0) }
+        readers = checked.readers
+        plan.notes = checked.notes
+        plan.controls = patch.controls
+        plan.crossfade = patch.settings.crossfade
+        parameters.declare(patch.controls)
+
+        try openSources(checked)
+        for node in checked.order {
+            do {
+                switch try provider.kindOrKernel(of: node) {
+                case .kernels(let filter): try add(filter, node, checked)
+                case .role(.source): break
+                case .role(.filter): try addProcessor(node, checked)
+                case .role(.sink): try addSink(node, checked)
+                }
+            } catch {
+                throw PatchError.placing(error, node)
+            }
+        }
+        assignReleases()
+        return plan
+    }
+
+    // MARK: Sources
+
+    private mutating func openSources(_ checked: CheckedPatch) throws {
+        var liveRate: FrameRate?
+        var anyRate: FrameRate?
+        for node in checked.order {
+            guard case .registered = node.body, try provider.kindSchema(of: node).role == .source else { continue }
+            let format = try provider.sourceFormat(of: node)
+            if format.isLive, liveRate == nil { liveRate = format.rate }
+            if anyRate == nil { anyRate = format.rate }
+            let slot = format.video.map { newSlot($0) }
+            if let slot, let video = format.video {
+                pictures[node.id] = .stored(StoredPicture(slot: slot, format: video))
+            }
+            if format.audio != nil { soundOf[node.id] = plan.sources.count }
+            plan.sources.append(
+                PlanSource(
+                    id: node.id, kind: node.kind, location: node.location, slot: slot, format: format.video,
+                    audio: format.audio, isLive: format.isLive,
+                    isEndless: !format.isLive && format.duration == nil, duration: format.duration))
+        }
+        let wanted = checked.patch.settings.rate ?? liveRate ?? anyRate ?? FrameRate(30)
+        plan.rate = fixedRate ?? wanted
+        if let fixedRate, let asked = checked.patch.settings.rate, asked != fixedRate {
+            throw PatchError(
+                .graph, "the graph runs at \(fixedRate) fps and cannot change to \(asked) while on air",
+                remedy: "keep fps = \(fixedRate), or stop and start again")
+        }
+    }
+
+    private mutating func newSlot(_ format: VideoFormat) -> Int {
+        plan.slots.append(format)
+        return plan.slots.count - 1
+    }
+
+    // MARK: Filters
+
+    private mutating func add(_ filter: KernelFilter, _ node: PatchNode, _ checked: CheckedPatch) throws {
+        var storeIndex: [String: (index: Int, count: Int)] = [:]
+        for schema in filter.parameters {
+            let declared = node.parameters[schema.name] ?? .constant(schema.defaultValue)
+            let index = parameters.reserve(node: node.id, schema, declared: declared)
+            storeIndex[schema.name] = (index, schema.form.count)
+            plan.parameters.append(
+                PlanParameter(node: node.id, name: schema.name, storeIndex: index, declared: declared))
+        }
+        let upstream: [NodeID?] = filter.ports.indices.map { checked.inputs[node.id]?[$0]?.from }
+        let size = try filter.ports.isEmpty ? defaultSize : input(0, of: node, checked).size
+        // Inside the filter a stage's readers are counted as a node's are outside.
+        let portReaders = filter.ports.indices.map { port in
+            let uses = filter.stages.count { $0.inputs.contains(.port(port)) }
+            return (upstream[port].flatMap { readers[$0] } ?? 1) + max(0, uses - 1)
+        }
+        var results: [Picture] = []
+        for stage in filter.stages {
+            let uniforms: [UniformSource] = try stage.uniforms.map { name in
+                guard let found = storeIndex[name] else {
+                    throw PatchError(.kernel, "the kernel reads a parameter '\(name)' that the filter does not have")
+                }
+                return .parameter(storeIndex: found.index, count: found.count)
+            }
+            var expression = PictureExpression(
+                kernel: stage.kernel, inputs: [], uniforms: uniforms, width: size.width, height: size.height,
+                nodes: [node.id])
+            for source in stage.inputs {
+                switch source {
+                case .port(let port):
+                    let picture = try input(port, of: node, checked)
+                    _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
+                case .stage(let earlier):
+                    let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
+                    let stored = try join(results[earlier], ofNode: nil, readers: uses, into: &expression)
+                    if let stored { results[earlier] = .stored(stored) }
+                }
+            }
+            results.append(.expression(try mergeInputs(expression)))
+        }
+        guard let last = results.last else { throw PatchError(.kernel, "the filter has no stage") }
+        pictures[node.id] = last
+    }
+
+    /// Feeds the first input of the expression's kernel that has no picture yet: inlines the picture's own kernel, or stores
+    /// it and reads it back. Returns the stored picture in that case.
+    ///
+    /// `expression.inputs` holds the stored pictures of ports already joined, in the kernel's present order.
+    private mutating func join(
+        _ picture: Picture, ofNode upstream: NodeID?, readers: Int, into expression: inout PictureExpression
+    ) throws -> StoredPicture? {
+        // Ports already joined may have become several inputs, so this one is where those end.
+        let index = expression.inputs.count
+        let sameSize = picture.size == (expression.width, expression.height)
+        if case .expression(let producer) = picture, sameSize, expression.kernel.footprint(ofInput: index) == .point {
+            let isCheap = readers <= 1 || producer.kernel.valueCount <= Self.cheapInstructions
+            let fits =
+                producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
+                && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
+            if isCheap, fits {
+                let consumer = expression.kernel
+                expression.kernel = try wrap { () throws(KernelError) in
+                    try consumer.inlining(producer.kernel, asInput: index)
+                }
+                expression.inputs += producer.inputs
+                expression.uniforms += producer.uniforms
+                expression.nodes = producer.nodes.filter { !expression.nodes.contains($0) } + expression.nodes
+                return nil
+            }
+        }
+        let stored = try store(picture, ofNode: upstream)
+        if !sameSize {
+            expression.kernel = expression.kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
+        }
+        expression.inputs.append(stored)
+        return stored
+    }
+
+    /// Inputs that read the same slot become one. Where one wants straight and the other premultiplied colour (or another
+    /// light), both are brought to encoded premultiplied first, as pictures are stored.
+    private func mergeInputs(_ expression: PictureExpression) throws -> PictureExpression {
+        var result = expression
+        for index in expression.inputs.indices {
+            let twins = expression.inputs.indices.filter { expression.inputs[$0] == expression.inputs[index] }
+            let declarations = Set(twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
+            guard declarations.count > 1, result.kernel.footprint(ofInput: index) == .point else { continue }
+            let kernel = result.kernel
+            result.kernel = try wrap { () throws(KernelError) in
+                try kernel.inlining(StandardKernels.copy, asInput: index)
+            }
+        }
+        var unique: [(picture: StoredPicture, light: Light, alpha: Alpha)] = []
+        let mapping = expression.inputs.indices.map { index -> Int in
+            let (picture, declared) = (expression.inputs[index], result.kernel.inputs[index])
+            let known = unique.firstIndex {
+                $0.picture == picture && $0.light == declared.light && $0.alpha == declared.alpha
+            }
+            if let known { return known }
+            unique.append((picture, declared.light, declared.alpha))
+            return unique.count - 1
+        }
+        if unique.count < expression.inputs.count {
+            let kernel = result.kernel
+            result.kernel = try wrap { () throws(KernelError) in try kernel.mergingInputs(mapping) }
+            result.inputs = unique.map(\.picture)
+        }
+        return result
+    }
+
+    private mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {
+        let processor = try provider.processor(of: node)
+        let picture = try input(0, of: node, checked)
+        let size = picture.size
+        var format: VideoFormat
+        switch (processor.pixelFormat, picture) {
+        case (let wanted?, _): format = VideoFormat(wanted, width: size.width, height: size.height)
+        case (nil, .stored(let stored)):
+            format = stored.format
+            (format.width, format.height) = size
+            format.orientation = .identity
+        case (nil, .expression): format = VideoFormat(.rgba, width: size.width, height: size.height)
+        }
+        // Always a pass of its own: the processor may write into the frame.
+        let input = try compute(try asExpression(picture), as: format, reason: "'\(node.id)' is a native filter")
+        let output = newSlot(format)
+        plan.steps.append(
+            .process(PlanProcess(id: node.id, processor: processor, input: input.slot, output: output)))
+        pictures[node.id] = .stored(StoredPicture(slot: output, format: format))
+    }
+
+    /// The picture that is wired to a port.
+    private func input(_ port: Int, of node: PatchNode, _ checked: CheckedPatch) throws -> Picture {
+        guard let wire = checked.inputs[node.id]?[port] else {
+            throw PatchError(.graph, "input \(port + 1) has no source")
+        }
+        guard let picture = pictures[wire.from] else {
+            throw PatchError(
+                .graph, "'\(wire.from)' has no picture", remedy: "wire its sound with .audio, or wire another source",
+                node: node.id, at: wire.location ?? node.location)
+        }
+        return picture
+    }
+
+    // MARK: Sinks
+
+    private mutating func addSink(_ node: PatchNode, _ checked: CheckedPatch) throws {
+        let wire = checked.inputs[node.id]?[0]
+        let picture = try wire.map { _ in try input(0, of: node, checked) }
+        let offered = picture.map { picture -> VideoFormat in
+            let size = picture.size
+            if case .stored(let stored) = picture {
+                var format = stored.format
+                (format.width, format.height) = size
+                format.orientation = .identity
+                return format
+            }
+            return VideoFormat(.half4, width: size.width, height: size.height)
+        }
+        let sound = soundSource(of: node.id, checked)
+        let request = try provider.request(of: node, offered: offered, hasSound: sound != nil, rate: plan.rate)
+        guard let request else {
+            plan.sinks.append(
+                PlanSink(
+                    id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, soundSource: nil,
+                    audio: nil, queue: .dropNewest(depth: 1), isLeftOut: true))
+            pictures[node.id] = picture
+            return
+        }
+        var slot: Int?
+        if let picture, let wanted = request.video {
+            let stored = try converted(picture, ofNode: wire?.from, to: wanted, fill: request.fill, for: node)
+            slot = stored.slot
+            // What is wired on behind a sink sees the sink's own frames.
+            pictures[node.id] = .stored(stored)
+        }
+        if let sound { soundOf[node.id] = sound }
+        plan.sinks.append(
+            PlanSink(
+                id: node.id, kind: node.kind, location: node.location, slot: slot, video: request.video,
+                soundSource: request.audio == nil ? nil : sound, audio: request.audio, queue: request.queue,
+                isLeftOut: false))
+    }
+
+    /// The source whose sound arrives at a node: along its sound wire, else along the wire into its first port.
+    private func soundSource(of node: NodeID, _ checked: CheckedPatch) -> Int? {
+        var current = node
+        for _ in 0...checked.order.count {
+            let wire: Wire? =
+                checked.soundWires[current]
+                ?? checked.inputs[current]?.filter { $0.value.media == .both }.min { $0.key < $1.key }?.value
+            guard let wire else { return nil }
+            if let index = soundOf[wire.from] { return index }
+            current = wire.from
+        }
+        return nil
+    }
+
+    /// The picture in exactly this format and size, computed once however many ask for it.
+    private mutating func converted(
+        _ picture: Picture, ofNode upstream: NodeID?, to wanted: VideoFormat, fill: FillMode, for node: PatchNode
+    ) throws -> StoredPicture {
+        if case .stored(let stored) = picture, stored.format == wanted { return stored }
+        let key = upstream.map { ConversionKey(node: $0, format: wanted, fill: fill) }
+        if let key, let known = conversions[key] { return known }
+
+        let target = wanted.displaySize
+        var current = picture
+        if picture.size != target {
+            let placement = Placement(from: picture.size, to: target, fill: fill)
+            // More than halving with a four-pixel filter skips pixels: average whole blocks first.
+            let (shrinkX, shrinkY) = placement.shrink(from: picture.size, to: target)
+            let blocks = (x: max(1, min(16, Int(shrinkX))), y: max(1, min(16, Int(shrinkY))))
+            if blocks.x > 1 || blocks.y > 1 {
+                let stored = try store(current, ofNode: upstream)
+                let reduced = PictureExpression(
+                    kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
+                    width: (stored.size.width + blocks.x - 1) / blocks.x,
+                    height: (stored.size.height + blocks.y - 1) / blocks.y, nodes: [])
+                current = .stored(try compute(reduced, as: intermediate(reduced), reason: "shrinks for '\(node.id)'"))
+            }
+            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil)
+            current = .expression(
+                PictureExpression(
+                    kernel: StandardKernels.place(filter: .bilinear), inputs: [stored],
+                    uniforms: [placement.destination, [0, 0, 0, 1], placement.crop].map { .constant($0) },
+                    width: target.width, height: target.height, nodes: []))
+        }
+        let result = try compute(
+            try asExpression(current), as: wanted, reason: "'\(node.id)' takes \(wanted.pixelFormat.rawValue)")
+        if let key { conversions[key] = result }
+        return result
+    }
+
+    // MARK: Passes
+
+    private func asExpression(_ picture: Picture) throws -> PictureExpression {
+        switch picture {
+        case .expression(let expression): return expression
+        case .stored(let stored):
+            return PictureExpression(
+                kernel: StandardKernels.copy, inputs: [stored], uniforms: [], width: stored.size.width,
+                height: stored.size.height, nodes: [])
+        }
+    }
+
+    private func intermediate(_ expression: PictureExpression) -> VideoFormat {
+        VideoFormat(.half4, width: expression.width, height: expression.height, color: .srgb)
+    }
+
+    /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
+    private mutating func store(_ picture: Picture, ofNode upstream: NodeID?) throws -> StoredPicture {
+        switch picture {
+        case .stored(let stored): return stored
+        case .expression(let expression):
+            let stored = try compute(
+                expression, as: intermediate(expression), reason: "its reader looks at neighbouring or other pixels")
+            if let upstream { pictures[upstream] = .stored(stored) }
+            return stored
+        }
+    }
+
+    /// Compiles the expression into a pass that writes this format.
+    private mutating func compute(
+        _ expression: PictureExpression, as format: VideoFormat, reason: String
+    ) throws -> StoredPicture {
+        let kernel = expression.kernel
+        let description = PassDescription(
+            kernel: kernel, inputs: expression.inputs.map(\.passInput),
+            output: PassOutput(format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
+        let compiled = try wrap { () throws(KernelError) in try compiler.compile(description) }
+        let slot = newSlot(format)
+        let offset = plan.uniformCount
+        for (index, uniform) in expression.uniforms.enumerated() {
+            let place = offset + kernel.uniformOffset(index)
+            switch uniform {
+            case .parameter(let storeIndex, let count):
+                plan.uniformTargets.append(UniformTarget(storeIndex: storeIndex, offset: place, count: count))
+            case .constant(let floats):
+                for (lane, float) in floats.enumerated() { plan.uniformConstants.append((place + lane, float)) }
+            }
+        }
+        plan.uniformCount += kernel.uniformFloatCount
+        plan.steps.append(
+            .pass(
+                PlanPass(
+                    compiled: compiled, inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
+                    nodes: expression.nodes, reason: reason)))
+        return StoredPicture(slot: slot, format: format)
+    }
+
+    private func wrap<R>(_ body: () throws(KernelError) -> R) throws -> R {
+        do { return try body() } catch { throw PatchError(.kernel, error.message, remedy: error.remedy) }
+    }
+
+    /// After which step each slot is read for the last time, so that its buffer can serve the next pass.
+    private mutating func assignReleases() {
+        var keep = Set(plan.sinks.compactMap(\.slot))
+        for source in plan.sources { if let slot = source.slot { keep.insert(slot) } }
+        var lastReader: [Int: Int] = [:]
+        for (index, step) in plan.steps.enumerated() {
+            switch step {
+            case .pass(let pass):
+                for slot in pass.inputs + [pass.output] { lastReader[slot] = index }
+            case .process(let process):
+                lastReader[process.input] = index
+                lastReader[process.output] = index
+            }
+        }
+        for (slot, index) in lastReader where !keep.contains(slot) {
+            switch plan.steps[index] {
+            case .pass(var pass):
+                pass.releases.append(slot)
+                plan.steps[index] = .pass(pass)
+            case .process(var process):
+                process.releases.append(slot)
+                plan.steps[index] = .process(process)
+            }
+        }
+    }
+}
+
+enum NodeMatter {
+    case kernels(KernelFilter)
+    case role(NodeSchema.Role)
+}
+
+extension NodeProvider {
+    func kindOrKernel(of node: PatchNode) throws -> NodeMatter {
+        switch node.body {
+        case .kernels(let filter): .kernels(filter)
+        case .registered: .role(try kindSchema(of: node).role)
+        }
+    }
+}

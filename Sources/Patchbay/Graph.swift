@@ -1,0 +1,226 @@
+import PatchGraph
+import PatchLua
+import PatchMedia
+import Synchronization
+
+/// A graph that a Swift program wires, in the words of the scripts: sources, filters and sinks joined by `-->`.
+///
+/// ```swift
+/// let graph = Graph()
+/// let camera = graph.camera("cam", orientation: .portrait, mirror: true)
+/// let smooth = try graph.filter("brightness", "bright", ["amount": 0.1])
+/// camera --> smooth --> graph.display("view")
+/// try graph.start()
+/// ```
+/// Before `start`, calls only describe. While running, each `edit { … }` goes on air at one tick; a wiring call outside an
+/// `edit` is an edit of its own.
+/// Thread-safety: all members may be called from any thread; `edit` blocks run one at a time.
+public final class Graph: Sendable {
+    /// Pushes frames out of `rawDataOutput` nodes into closures.
+    public let rawData = RawDataHandlers()
+    public let registry: NodeRegistry
+    private let catalog = FilterCatalog()
+
+    struct State {
+        var patch = Patch()
+        var engine: Engine?
+        var depth = 0
+        var counts: [String: Int] = [:]
+    }
+    let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - size: canvas for nodes that have none of their own, in pixels.
+    ///   - rate: frames a second; nil takes the sources' rate.
+    public init(size: (width: Int, height: Int)? = nil, rate: FrameRate? = nil) {
+        registry = .standard(rawData: rawData)
+        var patch = Patch()
+        patch.settings.width = size?.width
+        patch.settings.height = size?.height
+        patch.settings.rate = rate
+        state = Mutex(State(patch: patch))
+    }
+
+    /// What has been described so far.
+    public var patch: Patch { state.withLock { $0.patch } }
+
+    /// The running engine; nil before `start`.
+    public var engine: Engine? { state.withLock { $0.engine } }
+
+    // MARK: Nodes
+
+    /// A node of any registered kind.
+    /// - Parameter name: its stable name; nil numbers it by kind.
+    @discardableResult
+    public func node(
+        _ kind: String, _ name: String? = nil, options: [String: OptionValue] = [:],
+        parameters: [String: ParameterValue] = [:]
+    ) -> GraphNode {
+        add(kind: kind, name: name, body: .registered, options: options, parameters: parameters)
+    }
+
+    /// A filter of the library by name, such as "brightness"; numbers set its parameters.
+    /// - Throws: `PatchError` with the nearest name when there is no such filter or parameter, or a value is out of range.
+    public func filter(
+        _ kind: String, _ name: String? = nil, _ parameters: [String: Double] = [:]
+    ) throws -> GraphNode {
+        let filter = try catalog.filter(kind)
+        var values: [String: ParameterValue] = [:]
+        for (key, number) in parameters {
+            guard let schema = filter.parameters.first(where: { $0.name == key }) else {
+                let near = Spelling.nearest(to: key, in: filter.parameters.map(\.name))
+                throw PatchError(
+                    .graph, "filter '\(kind)' has no parameter '\(key)'",
+                    remedy: near.map { "did you mean '\($0)'?" }
+                        ?? "its parameters: \(filter.parameters.map(\.name).joined(separator: ", "))")
+            }
+            let value = Float(number)
+            if let range = schema.range, !range.contains(value) {
+                throw PatchError(
+                    .graph, "'\(key)' of filter '\(kind)' is \(number)",
+                    remedy: "its range is \(range.lowerBound)…\(range.upperBound)")
+            }
+            values[key] = .constant(Array(repeating: value, count: schema.form.count))
+        }
+        return add(kind: "filter.\(kind)", name: name, body: .kernels(filter), options: [:], parameters: values)
+    }
+
+    /// A filter in Swift.
+    public func processor(_ name: String, _ processor: any VideoProcessor) -> GraphNode {
+        let kind = "processor.\(name)"
+        let schema = NodeSchema(kind: kind, role: .filter, summary: "A filter of the host program.")
+        registry.register([NodeKind(schema, .processor { _, _ in processor })])
+        return add(kind: kind, name: name, body: .registered, options: [:], parameters: [:])
+    }
+
+    /// A V4L2 camera.
+    public func camera(
+        _ name: String? = nil, device: String? = nil, size: (width: Int, height: Int)? = nil, fps: Double? = nil,
+        orientation: String? = nil, mirror: Bool = false
+    ) -> GraphNode {
+        var options: [String: OptionValue] = [:]
+        if let device { options["device"] = .string(device) }
+        if let size { options["size"] = .vector([Double(size.width), Double(size.height)]) }
+        if let fps { options["fps"] = .number(fps) }
+        if let orientation { options["orientation"] = .string(orientation) }
+        if mirror { options["mirror"] = .bool(true) }
+        return node("camera", name, options: options)
+    }
+
+    /// A media file.
+    public func video(_ name: String? = nil, file: String, loop: Bool = false) -> GraphNode {
+        node("video", name, options: ["file": .string(file), "loop": .bool(loop)])
+    }
+
+    /// A generated picture: `bars`, `ramp` or `zonePlate`.
+    public func testPattern(_ name: String? = nil, kind: String = "bars") -> GraphNode {
+        node("testPattern", name, options: ["kind": .string(kind)])
+    }
+
+    /// A window.
+    public func display(_ name: String? = nil, fill: FillMode = .fit) -> GraphNode {
+        node("display", name, options: ["fill": .string(fill.rawValue)])
+    }
+
+    /// Raw frames in a closure, which runs on the output's own thread.
+    public func rawDataOutput(
+        _ name: String, size: (width: Int, height: Int)? = nil, format: PixelFormat = .bgra,
+        onFrame: @escaping RawDataHandlers.Handler
+    ) -> GraphNode {
+        var options: [String: OptionValue] = ["format": .string(format.rawValue)]
+        if let size { options["size"] = .vector([Double(size.width), Double(size.height)]) }
+        rawData.onFrame(of: name, onFrame)
+        return node("rawDataOutput", name, options: options)
+    }
+
+    /// A live output to an RTMP, SRT, UDP or RTSP address, or an HLS playlist. The address may hold a stream key: it is kept
+    /// out of every message.
+    public func publisher(_ name: String, url: String, preset: String? = nil) -> GraphNode {
+        let hidden = Secret(value: url, redacted: "<url of \(name)>")
+        var options: [String: OptionValue] = ["url": .secret(hidden)]
+        if let preset { options["preset"] = .string(preset) }
+        return node("publisher", name, options: options)
+    }
+
+    /// A recording; the container follows from the file's extension.
+    public func recorder(_ name: String, file: String) -> GraphNode {
+        node("recorder", name, options: ["file": .string(file)])
+    }
+
+    private func add(
+        kind: String, name: String?, body: PatchNode.Body, options: [String: OptionValue],
+        parameters: [String: ParameterValue]
+    ) -> GraphNode {
+        let id = state.withLock { state in
+            let count = state.counts[kind, default: 0] + 1
+            state.counts[kind] = count
+            let id = name ?? "\(kind)-\(count)"
+            state.patch.nodes.append(
+                PatchNode(
+                    id: id, kind: kind, body: body, options: NodeOptions(options), parameters: parameters,
+                    isNamed: name != nil))
+            return id
+        }
+        return GraphNode(graph: self, id: id)
+    }
+
+    // MARK: Running
+
+    /// Plans the graph, opens its nodes and goes on air.
+    /// - Throws: `PatchError` that names the node; nothing runs then.
+    public func start(_ configuration: EngineConfiguration = EngineConfiguration()) throws {
+        let engine = try Engine(configuration, registry: registry)
+        do {
+            try engine.load(patch)
+            try engine.start()
+        } catch {
+            engine.stop(drainLimit: 0)
+            throw error
+        }
+        state.withLock { $0.engine = engine }
+    }
+
+    /// Waits until every source has ended or the duration is over.
+    public func waitUntilFinished() { _ = engine?.waitUntilFinished() }
+
+    /// Ends the graph; files are finished properly.
+    public func stop() {
+        let engine = state.withLock { state in
+            defer { state.engine = nil }
+            return state.engine
+        }
+        engine?.stop()
+    }
+
+    /// Several changes as one: they go on air together, at one tick.
+    /// - Throws: what `body` throws, and `PatchError` when the changed graph cannot run; the old wiring is back then.
+    public func edit(_ body: () throws -> Void) throws {
+        let before = state.withLock { state in
+            state.depth += 1
+            return state.patch
+        }
+        do {
+            try body()
+            let (isOutermost, engine, patch) = state.withLock { ($0.depth == 1, $0.engine, $0.patch) }
+            if isOutermost, let engine { try engine.load(patch) }
+            state.withLock { $0.depth -= 1 }
+        } catch {
+            state.withLock {
+                $0.patch = before
+                $0.depth -= 1
+            }
+            throw error
+        }
+    }
+
+    /// Turns a knob of a node from the next tick on, and remembers it for later edits.
+    public func set(_ node: GraphNode, _ parameter: String, _ value: ParameterValue) {
+        let engine = state.withLock { state in
+            if let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) {
+                state.patch.nodes[index].parameters[parameter] = value
+            }
+            return state.engine
+        }
+        engine?.setParameter(node: node.id, name: parameter, value)
+    }
+}

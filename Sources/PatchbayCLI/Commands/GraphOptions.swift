@@ -1,0 +1,58 @@
+import Patchbay
+
+/// The options that every command with a graph file takes.
+struct GraphOptions {
+    var graph: String
+    /// `input{"name"}` → file, URL or device.
+    var bindings: [String: String]
+    /// Control → value, as written.
+    var settings: [String: String]
+    var size: (width: Int, height: Int)?
+    var rate: FrameRate?
+    var threads: Int?
+    /// Seconds.
+    var duration: Double?
+
+    static let graphOperand = CommandSpecification.Operand(name: "GRAPH", summary: "the graph file, in Lua")
+
+    static let shared: [CommandSpecification.Option] = [
+        .init(
+            name: "bind", value: "NAME=SOURCE",
+            summary: "what input{\"NAME\"} means here: a file, a URL, a device such as /dev/video0, or test",
+            repeats: true),
+        .init(
+            name: "set", value: "NAME=VALUE", summary: "start value of a control (param, toggle, choice, …)",
+            repeats: true),
+        .init(name: "size", value: "WxH", summary: "canvas for nodes without a size of their own"),
+        .init(name: "fps", value: "RATE", summary: "frames a second: 30, 29.97 or 30000/1001"),
+    ]
+    static let running: [CommandSpecification.Option] = [
+        .init(name: "duration", value: "TIME", summary: "end after 10, 2.5s, 3m or 1:30 of graph time"),
+        .init(name: "threads", value: "N", summary: "render threads, 1…64; else one a core"),
+    ]
+    static let json = CommandSpecification.Option(
+        name: "json", value: nil, summary: "print JSON for programs instead of text for people")
+
+    init(_ arguments: Arguments) throws {
+        graph = arguments.operands[0]
+        bindings = try arguments.pairs("bind")
+        settings = try arguments.pairs("set")
+        size = try arguments.size("size")
+        rate = try arguments.rate("fps")
+        threads = try arguments.integer("threads", in: 1...64)
+        duration = try arguments.seconds("duration")
+    }
+}
+
+extension SessionOptions {
+    init(_ options: GraphOptions, isOffline: Bool) {
+        self.init(graph: options.graph)
+        self.isOffline = isOffline
+        bindings = options.bindings
+        settings = options.settings
+        size = options.size
+        rate = options.rate
+        workers = options.threads
+        duration = options.duration.map { MediaTime(seconds: $0) }
+    }
+}

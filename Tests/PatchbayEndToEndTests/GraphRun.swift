@@ -1,0 +1,101 @@
+import Foundation
+import PatchTesting
+
+/// `patchbay run` or `render` with `--json` on a graph in a folder of its own.
+final class GraphRun {
+    /// One line of `--json`.
+    struct Event: Decodable, Sendable {
+        struct Failure: Decodable, Sendable {
+            var code: String
+            var message: String
+            var remedy: String?
+            var node: String?
+            var file: String?
+            var line: Int?
+        }
+        struct Statistics: Decodable, Sendable {
+            struct Node: Decodable, Sendable {
+                var node: String
+                var kind: String
+                var frames: Int
+                var drops: Int
+                var state: String?
+            }
+            var ticks: Int
+            var late: Int
+            var generation: Int
+            var nodes: [Node]
+        }
+        var event: String
+        var time: Double
+        var generation: Int?
+        var tick: Int?
+        var node: String?
+        var state: String?
+        var text: String?
+        var error: Failure?
+        var statistics: Statistics?
+    }
+
+    let directory: TemporaryDirectory
+    let program: Program
+
+    /// - Parameters:
+    ///   - script: text of graph.lua.
+    ///   - arguments: after the graph file.
+    init(
+        _ script: String, command: String = "run", arguments: [String] = [], environment: [String: String?] = [:],
+        directory: TemporaryDirectory? = nil
+    ) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        try directory.write("graph.lua", script)
+        var environment = environment
+        if environment["DISPLAY"] == nil { environment["DISPLAY"] = .some(nil) }
+        program = try Executable.start(
+            [command, "graph.lua", "--json"] + arguments, environment: environment, directory: directory.path)
+    }
+
+    /// Events so far.
+    var events: [Event] { Self.events(in: program.outputSoFar.output) }
+
+    static func events(in output: [UInt8]) -> [Event] {
+        // The last line may still be on its way.
+        let end = output.lastIndex(of: 10) ?? 0
+        return output[..<end].split(separator: 10).compactMap { line in
+            try? JSONDecoder().decode(Event.self, from: Data(line))
+        }
+    }
+
+    /// Waits for the first event, from index `start` on, that `matches`; returns it with the index after it.
+    func wait(
+        for what: String, from start: Int = 0, within timeout: Double = 30, _ matches: (Event) -> Bool
+    ) throws -> (event: Event, next: Int) {
+        try program.wait(for: what, within: timeout) { output, _ in
+            let events = Self.events(in: output)
+            guard start < events.count, let index = events[start...].firstIndex(where: matches) else { return nil }
+            return (events[index], index + 1)
+        }
+    }
+
+    @discardableResult
+    func waitUntilOnAir(within timeout: Double = 30) throws -> Int {
+        try wait(for: "on air", within: timeout) { $0.event == "onAir" }.next
+    }
+
+    /// Waits for the end of a run with `--duration`.
+    func waitForEnd(within timeout: Double = 60) throws -> (outcome: ProgramOutcome, statistics: Event.Statistics) {
+        let outcome = try program.waitForEnd(within: timeout)
+        guard let statistics = Self.events(in: outcome.output).last(where: { $0.event == "end" })?.statistics else {
+            throw TestProblem(
+                "no statistics at the end:\n\(outcome.text.suffix(3000))\n\(outcome.errorText.suffix(2000))")
+        }
+        return (outcome, statistics)
+    }
+
+    /// Ends it as Ctrl-C does and waits for it.
+    func interrupt(within timeout: Double = 30) throws -> (outcome: ProgramOutcome, statistics: Event.Statistics) {
+        program.signal(SIGINT)
+        return try waitForEnd(within: timeout)
+    }
+}

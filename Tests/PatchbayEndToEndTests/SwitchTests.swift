@@ -1,0 +1,57 @@
+import Glibc
+import PatchTesting
+import Testing
+
+/// The demo's switch, a thousand times.
+@Suite struct SwitchTests {
+    @Test func aThousandSwitchesUnderLoadLeaveNothingBehind() throws {
+        let directory = try TemporaryDirectory()
+        try Program.run("cp", [Fixtures.path(.bikes), directory.file("clip.mp4")])
+        let run = try GraphRun(
+            """
+            graph { fps = 30 }
+            local clip = video { "clip", file = "clip.mp4", loop = true }
+            local raw = rawDataOutput { "raw" }
+            local beauty = filter.beautify { "beauty", smooth = 0.5 }
+            local on, count = true, 0
+            local function wire()
+              clip:removeAllTargets()
+              beauty:removeAllTargets()
+              if on then clip:addTarget(beauty); beauty:addTarget(raw) else clip:addTarget(raw) end
+            end
+            wire()
+            every(0.02, function()
+              on = not on
+              wire()
+              count = count + 1
+              if count % 100 == 0 then log("switches " .. count) end
+            end)
+            """, directory: directory)
+        var next = try run.waitUntilOnAir()
+        var resident: [Double] = []
+        for hundreds in 1...10 {
+            next = try run.wait(for: "\(hundreds)00 switches", from: next, within: 60) {
+                $0.event == "log" && $0.text == "switches \(hundreds)00"
+            }.next
+            resident.append(try Self.residentMegabytes(run.program.processID))
+        }
+        let (outcome, statistics) = try run.interrupt()
+        #expect(outcome.exitCode == 130)
+        print("resident memory after each hundred switches, MB: \(resident.map { Int($0) })")
+        // Flat over the second half: less than a frame's worth of growth a hundred switches.
+        let growth = (resident[9] - resident[4]) / 5
+        #expect(growth < 0.5, "grows by \(growth) MB a hundred switches: \(resident)")
+        let raw = try #require(statistics.nodes.first { $0.node == "raw" })
+        #expect(raw.frames == statistics.ticks && raw.drops == 0)
+        #expect(!run.events.contains { $0.event == "problem" || $0.event == "scriptError" })
+    }
+
+    /// VmRSS of a process, from /proc.
+    static func residentMegabytes(_ process: pid_t) throws -> Double {
+        let status = String(decoding: try "/proc/\(process)/status".contentsOfFile(), as: UTF8.self)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        let words = line.split { $0 == " " || $0 == "\t" }
+        guard words.count >= 2, let kilobytes = Double(words[1]) else { throw TestProblem("no VmRSS in \(status)") }
+        return kilobytes / 1024
+    }
+}
