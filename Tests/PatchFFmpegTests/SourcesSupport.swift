@@ -111,10 +111,10 @@ extension Frame {
         return high << 16 | low
     }
 
-    /// Bytes of one pixel of an interleaved format.
+    /// R, G, B, A of one pixel of an RGBA or BGRA frame.
     func pixel(_ x: Int, _ y: Int) -> [UInt8] {
-        let size = format.pixelFormat.layout(ofPlane: 0).bytesPerPixel
-        return (0..<size).map { plane(0).row(y).load(fromByteOffset: x * size + $0, as: UInt8.self) }
+        let bytes = (0..<4).map { plane(0).row(y).load(fromByteOffset: 4 * x + $0, as: UInt8.self) }
+        return format.pixelFormat == .bgra ? [bytes[2], bytes[1], bytes[0], bytes[3]] : bytes
     }
 }
 
