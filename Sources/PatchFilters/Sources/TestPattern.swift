@@ -19,10 +19,11 @@ public final class TestPattern: Sendable {
     public let format: VideoFormat
     private let background: Frame
 
+    /// - Parameter orientation: of the frames; the picture is drawn as it is stored.
     /// - Precondition: sides are in 1…16384.
-    public init(_ kind: Kind, width: Int, height: Int) {
+    public init(_ kind: Kind, width: Int, height: Int, orientation: Orientation = .identity) {
         let color: ColorSpec = height < 720 ? .bt601 : .bt709
-        format = VideoFormat(.yuv420p, width: width, height: height, color: color)
+        format = VideoFormat(.yuv420p, width: width, height: height, color: color, orientation: orientation)
         background = Frame(allocating: format)
         let canvas = PatternCanvas(background)
         canvas.fill(x: 0, y: 0, width: width, height: height, .black)

@@ -19,6 +19,7 @@ struct SourceClock {
     private var lastNews: MediaTime?
     private var smallestLead = Int64.max
     private var missed = 0
+    private var isSettled = false
 
     init(latency: MediaTime) { self.latency = latency }
 
@@ -89,7 +90,10 @@ struct SourceClock {
             smallestLead = min(smallestLead, lead)
             if lead < -step - 1_000_000 { missed += 1 }
         }
-        guard (tick.time - windowStart).nanoseconds >= Self.window else { return }
+        // What was buffered while the source was opened comes at once, just after the first tick: settle soon.
+        let length = isSettled ? Self.window : Self.firstWindow
+        guard (tick.time - windowStart).nanoseconds >= length else { return }
+        isSettled = true
         if smallestLead == .max {
             startWindow(at: tick)
         } else if missed >= 2 {
@@ -113,6 +117,7 @@ struct SourceClock {
     }
 
     private static let window: Int64 = 2_000_000_000
+    private static let firstWindow: Int64 = 400_000_000
     private static let breakLength: Int64 = 1_000_000_000
     private static let largestMove: Int64 = 200_000_000
     private static let fileLateness: Int64 = 500_000_000
