@@ -66,6 +66,9 @@ let package = Package(
         .testTarget(
             name: "PatchDisplayTests", dependencies: ["PatchDisplay", "PatchGraph", "PatchMedia", "PatchTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "PatchFiltersTests", dependencies: ["PatchFilters", "PatchGraph", "PatchMedia", "PatchTesting"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
