@@ -126,6 +126,7 @@ final class DisplayThread: Sendable {
             var event = SDL_Event()
             while SDL_PollEvent(&event) == 1 { dispatch(event, to: windows) }
             for window in windows.values { window.present() }
+            if XServerLoss.hasHappened { return abandon(windows) }
         }
     }
 
@@ -158,10 +159,13 @@ final class DisplayThread: Sendable {
         guard SDL_WasInit(SDL_INIT_VIDEO) == 0 else { return }
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
+        // Otherwise the software renderer hands its picture to OpenGL after all.
+        if getenv("SDL_RENDER_DRIVER") == nil { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
         SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1")
         SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+        // Not a console (KMS), not a dummy that shows nothing. The environment variable SDL_VIDEODRIVER wins over this.
+        SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11,wayland")
         SDL_SetMainReady()
-        // A console without X or Wayland would give SDL the whole screen (KMS); a window is what was asked for.
         let hasServer = getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil
         let isForced = getenv("SDL_VIDEODRIVER") != nil
         guard hasServer || isForced else {
@@ -175,15 +179,17 @@ final class DisplayThread: Sendable {
                 remedy: "check DISPLAY, or leave the display node out; everything else goes on",
                 cause: SDL_GetError().map { String(cString: $0) })
         }
-        XServerLoss.install { [state] in
-            // Still on this thread, inside Xlib: it stops here for good.
-            let environments = state.notify { state in
-                state.isLost = true
-                return state.environments.values.map { $0 }
-            }
-            for environment in environments {
-                environment.report(.problem(Self.lost.placed(node: environment.nodeID, at: environment.location)))
-            }
+    }
+
+    /// The X server is gone: nothing may touch SDL or its windows any more, not even to free them.
+    private func abandon(_ windows: [Int: SDLWindow]) {
+        for window in windows.values { _ = Unmanaged.passRetained(window) }
+        let environments = state.notify { state in
+            state.isLost = true
+            return state.environments.values.map { $0 }
+        }
+        for environment in environments {
+            environment.report(.problem(Self.lost.placed(node: environment.nodeID, at: environment.location)))
         }
     }
 

@@ -3,46 +3,55 @@ import Synchronization
 
 /// What happens when the X server goes away.
 ///
-/// Xlib's own answer is exit(1), which would take the broadcast down with the window. Ours keeps the display thread where
-/// it is, for ever, and lets everybody else go on: Xlib must not be called again on that connection.
+/// Xlib's own answer is exit(1), which would take the broadcast down with the window. Here the call into Xlib fails
+/// instead, the display thread takes note and never calls SDL again, and everybody else goes on.
 ///
-/// Thread-safety: `install` on the display thread; the handler runs on the thread whose connection broke.
+/// Thread-safety: the display thread only.
 enum XServerLoss {
-    fileprivate typealias Handler = @convention(c) (OpaquePointer?) -> Int32
-    private typealias Install = @convention(c) (Handler?) -> Handler?
+    fileprivate typealias Handler = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+    fileprivate typealias ExitHandler = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
+    private typealias SetHandler = @convention(c) (Handler?) -> Handler?
+    private typealias SetExitHandler =
+        @convention(c) (UnsafeMutableRawPointer?, ExitHandler?, UnsafeMutableRawPointer?) -> Void
 
     fileprivate struct Registration: Sendable {
         var thread: pthread_t
         var previous: Handler?
-        var onLoss: @Sendable () -> Void
+        var hasHappened = false
     }
     fileprivate static let registration = Mutex<Registration?>(nil)
 
-    /// Replaces Xlib's handler for broken connections (XSetIOErrorHandler), if SDL loaded Xlib.
-    /// - Parameter onLoss: called once, on the display thread, which stops there.
-    static func install(onLoss: @escaping @Sendable () -> Void) {
+    /// Whether the connection of the display thread is broken.
+    static var hasHappened: Bool { registration.withLock { $0?.hasHappened ?? false } }
+
+    /// Makes a broken connection an error like others (XSetIOErrorHandler, XSetIOErrorExitHandler).
+    ///
+    /// Does nothing where Xlib is older than 1.7 and cannot do that.
+    /// - Parameter connection: SDL's X11 connection (`Display *`).
+    static func survive(on connection: UnsafeMutableRawPointer) {
         guard let library = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD),
-            let symbol = dlsym(library, "XSetIOErrorHandler")
+            let handlerSymbol = dlsym(library, "XSetIOErrorHandler"),
+            let exitSymbol = dlsym(library, "XSetIOErrorExitHandler")
         else { return }
-        let set = unsafeBitCast(symbol, to: Install.self)
-        let previous = set(connectionBroke)
-        registration.withLock { current in
-            // Installed again after all windows were closed: the one before ours is already known.
-            let known = current?.previous
-            current = Registration(
-                thread: pthread_self(), previous: current == nil ? previous : known, onLoss: onLoss)
-        }
+        unsafeBitCast(exitSymbol, to: SetExitHandler.self)(connection, goOn, nil)
+        guard registration.withLock({ $0 == nil }) else { return }
+        let previous = unsafeBitCast(handlerSymbol, to: SetHandler.self)(connectionBroke)
+        registration.withLock { $0 = Registration(thread: pthread_self(), previous: previous) }
     }
 }
 
-/// Xlib calls it when it cannot reach the server any more; when it returns, the process exits.
-private func connectionBroke(display: OpaquePointer?) -> Int32 {
-    let registration = XServerLoss.registration.withLock { $0 }
-    guard let registration else { return 0 }
-    guard pthread_equal(registration.thread, pthread_self()) != 0 else {
-        // Another part of the program has a connection of its own: its business.
-        return registration.previous?(display) ?? 0
+/// Xlib calls it when it cannot reach the server any more.
+private func connectionBroke(connection: UnsafeMutableRawPointer?) -> Int32 {
+    let other = XServerLoss.registration.withLock { registration -> XServerLoss.Handler? in
+        guard registration.map({ pthread_equal($0.thread, pthread_self()) != 0 }) == true else {
+            // Another part of the program has a connection of its own: its business.
+            return registration?.previous
+        }
+        registration?.hasHappened = true
+        return nil
     }
-    registration.onLoss()
-    while true { pause() }
+    return other?(connection) ?? 0
 }
+
+/// Xlib calls it afterwards, to exit.
+private func goOn(connection: UnsafeMutableRawPointer?, data: UnsafeMutableRawPointer?) {}

@@ -172,9 +172,7 @@ struct DisplayTests {
         try show(halves(format), on: two)
         try expectPixel(screen, 10, 10, [254, 0, 0])
         try expectPixel(screen, 630, 470, [0, 0, 254])
-        // What a window manager's close button sends.
-        try Program.run(
-            "xdotool", ["windowquit", idTwo], timeout: 10, environment: screen.environment)
+        try closeButton(of: idTwo, on: screen)
         #expect(second.wait(for: "closed"))
         #expect(!first.all.contains("closed"))
         try show(halves(format), on: two)
@@ -182,6 +180,28 @@ struct DisplayTests {
         try expectPixel(screen, 300, 300, [254, 0, 0])
         one.finish()
         two.finish()
+    }
+
+    /// Sends what a window manager's close button sends: WM_DELETE_WINDOW. No packaged program does just that.
+    private func closeButton(of window: String, on screen: VirtualScreen) throws {
+        let script = """
+            import ctypes as c, sys
+            x = c.CDLL("libX11.so.6")
+            x.XOpenDisplay.restype = c.c_void_p
+            x.XInternAtom.restype = c.c_ulong
+            class Message(c.Structure):
+                _fields_ = [("type", c.c_int), ("serial", c.c_ulong), ("send", c.c_int), ("display", c.c_void_p),
+                            ("window", c.c_ulong), ("kind", c.c_ulong), ("format", c.c_int), ("data", c.c_long * 5),
+                            ("pad", c.c_long * 12)]
+            d = c.c_void_p(x.XOpenDisplay(None))
+            protocols = x.XInternAtom(d, b"WM_PROTOCOLS", 0)
+            delete = x.XInternAtom(d, b"WM_DELETE_WINDOW", 0)
+            w = int(sys.argv[1])
+            m = Message(33, 0, 1, d, w, protocols, 32, (c.c_long * 5)(delete, 0, 0, 0, 0))
+            x.XSendEvent(d, c.c_ulong(w), 0, c.c_long(0), c.byref(m))
+            x.XSync(d, 0)
+            """
+        try Program.run("python3", ["-c", script, window], timeout: 20, environment: screen.environment)
     }
 
     @Test("the newest frame wins and showing never waits")
@@ -234,5 +254,26 @@ struct DisplayTests {
                 == unsafeBitCast(after.__sigaction_handler.sa_handler, to: Int.self))
         sink.finish()
         _ = screen.display
+    }
+
+    /// Last, because afterwards this process can have no more windows.
+    @Test("an X server that dies takes neither the process nor the sink with it")
+    func serverDies() throws {
+        var screen: VirtualScreen? = try useScreen()
+        let reports = WindowReports()
+        let sink = try makeDisplay("dying", reports: reports)
+        let format = VideoFormat(.bgra, width: 320, height: 240)
+        _ = try open(sink, format)
+        try show(halves(format), on: sink)
+        try expectPixel(try #require(screen), 300, 300, [255, 0, 0])
+        screen = nil
+        #expect(
+            reports.wait(
+                for: "problem node 'dying': the X server went away; nothing is shown any more; "
+                    + "start the program again to have windows"))
+        try show(halves(format), on: sink, tick: 1)
+        sink.finish()
+        let again = #expect(throws: PatchError.self) { try open(makeDisplay("again"), format) }
+        #expect(again?.code == .unavailable)
     }
 }

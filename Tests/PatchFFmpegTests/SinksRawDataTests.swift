@@ -193,6 +193,19 @@ struct SinksRawDataTests {
         #expect(throws: PatchError.self) { try Feeder(full).feed() }
     }
 
+    @Test("missing folders are made below the working directory")
+    func folders() throws {
+        let base = "build-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        for path in [base + "/a/one.raw", FileManager.default.currentDirectoryPath + "/" + base + "/b/two.raw"] {
+            let sink = try makeSink("rawDataOutput", ["file": .string(path)])
+            let feeder = try Feeder(sink, width: 2, height: 2)
+            try feeder.feed(paint: Self.paint)
+            sink.finish()
+            #expect(try path.contentsOfFile().count == 16)
+        }
+    }
+
     @Test("offline every frame waits for room, live the stated policy holds")
     func policies() throws {
         func policy(_ options: [String: OptionValue], offline: Bool = false) throws -> QueuePolicy {
