@@ -23,9 +23,12 @@ struct SinksRecorderTests {
         let feeder = try Feeder(makeSink("recorder", options))
         try feeder.feed(count: 75, flashes: true)
         feeder.sink.finish()
+        // ffprobe lists a stream of MPEG-TS twice: below its program and by itself.
         #expect(
-            try probe(file, "stream=codec_name,width,height,pix_fmt", stream: "v") == [expected, "320", "240", pixels])
-        #expect(try probe(file, "stream=codec_name,sample_rate,channels", stream: "a") == [sound, "48000", "2"])
+            try probe(file, "stream=codec_name,width,height,pix_fmt", stream: "v").prefix(4)
+                == [expected, "320", "240", pixels])
+        #expect(
+            try probe(file, "stream=codec_name,sample_rate,channels", stream: "a").prefix(3) == [sound, "48000", "2"])
         let times = try pictureTimes(file)
         #expect(times.count == 75)
         // Matroska, WebM and FLV count milliseconds, MPEG-TS 1/90000 s, the others the rate itself.
@@ -106,10 +109,11 @@ struct SinksRecorderTests {
         let scratch = try TemporaryDirectory()
         let file = scratch.file("key.mkv")
         let feeder = try Feeder(makeSink("recorder", ["file": .string(file), "keyframe": .number(0.5)]), sound: false)
-        try feeder.feed(count: 60)
+        // A still picture: no cut makes the encoder add keyframes of its own.
+        for _ in 0..<60 { try feeder.feed { frame, _ in Feeder.fill(frame, luma: 100) } }
         feeder.sink.finish()
         let flags = try probe(file, "packet=flags", stream: "v").map { $0.hasPrefix("K") }
-        #expect(flags.indices.filter { flags[$0] && $0 % 15 == 0 } == [0, 15, 30, 45])
+        #expect(flags.indices.filter { flags[$0] } == [0, 15, 30, 45])
     }
 
     @Test(
@@ -175,12 +179,12 @@ struct SinksRecorderFailureTests {
     func fullDisk(name: String) throws {
         let scratch = try TemporaryDirectory()
         try #require(
-            try run("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", scratch.path]).exitCode == 0,
+            try run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", scratch.path]).exitCode == 0,
             "this test mounts a small tmpfs: run the tests as root")
         defer { _ = try? run("umount", [scratch.path]) }
         let file = scratch.file(name)
         let sink = try makeSink(
-            "recorder", ["file": .string(file), "bitrate": .number(8e6), "speed": .string("ultrafast")])
+            "recorder", ["file": .string(file), "bitrate": .number(4e6), "speed": .string("ultrafast")])
         let feeder = try Feeder(sink, sound: false)
         var generator = SystemRandomNumberGenerator()
         let error = #expect(throws: PatchError.self) {
@@ -203,6 +207,6 @@ struct SinksRecorderFailureTests {
                 "-v", "quiet", "-count_packets", "-select_streams", "v", "-show_entries", "stream=nb_read_packets",
                 "-of", "default=nw=1:nk=1", file,
             ])
-        #expect((Int(played.text.prefix { $0.isNumber }) ?? 0) > 5, "\(played.text)")
+        #expect((Int(played.text.prefix { $0.isNumber }) ?? 0) > 30, "\(played.text)")
     }
 }

@@ -134,15 +134,16 @@ final class Feeder {
     }
 }
 
-/// The mean luma of every decoded frame, by ffmpeg.
+/// The mean luma code (limited range, as stored) of every decoded frame, by ffmpeg.
 func decodedLuma(_ file: String) throws -> [Int] {
     let output = try run(
         "ffmpeg",
         [
-            "-v", "error", "-i", file, "-map", "0:v", "-vf", "extractplanes=y,scale=1:1:flags=area", "-pix_fmt", "gray",
+            "-v", "error", "-i", file, "-map", "0:v", "-vf", "scale=2:2:flags=area", "-pix_fmt", "yuv420p",
             "-fps_mode", "passthrough", "-f", "rawvideo", "-",
         ])
-    return output.output.map(Int.init)
+    // Four bytes of luma and two of chroma a frame.
+    return stride(from: 0, to: output.output.count, by: 6).map { Int(output.output[$0]) }
 }
 
 /// Times of pictures in seconds, sorted.
@@ -169,15 +170,18 @@ func soundOffsets(_ file: String) throws -> [Double] {
     let luma = try decodedLuma(file)
     let times = try probe(file, "frame=pts_time", stream: "v").compactMap(Double.init)
     let flashes = zip(times, luma).filter { $0.1 > 220 }.map(\.0)
-    let start =
-        try probe(file, "frame=pts_time", stream: "a", extra: ["-read_intervals", "%+#1"]).compactMap(Double.init).first
-        ?? 0
+    // The filter puts silence before the first sample, so that sample 0 is at time 0.
     let sound = try run(
-        "ffmpeg", ["-v", "error", "-i", file, "-map", "0:a", "-ac", "1", "-ar", "48000", "-f", "f32le", "-"])
+        "ffmpeg",
+        [
+            "-v", "error", "-copyts", "-i", file, "-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", "1",
+            "-ar",
+            "48000", "-f", "f32le", "-",
+        ])
     let samples = sound.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     var (clicks, last): ([Double], Int) = ([], -48_000)
     for (index, sample) in samples.enumerated() where abs(sample) > 0.3 {
-        if index - last > 24_000 { clicks.append(start + Double(index) / 48_000) }
+        if index - last > 24_000 { clicks.append(Double(index) / 48_000) }
         last = index
     }
     #expect(flashes.count == clicks.count)

@@ -77,6 +77,7 @@ final class Recorder: MediaSink {
             audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
             channels: audio?.channels == 1 ? 1 : 2, globalHeader: target.wantsGlobalHeader, rate: outputRate)
         do {
+            try makeFolder(forOutput: path)
             try session.withLock { session in
                 let encoder = try MediaEncoder(encoding, format: video, tickRate: rate)
                 let muxer = try MediaMuxer(target, streams: encoder.streams, interrupt: interruption)
