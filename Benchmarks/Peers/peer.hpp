@@ -96,8 +96,8 @@ inline uint8_t code(double value) { return uint8_t(std::lround(255 * std::min(1.
 inline uint8_t gammaCode(int x) { return code(std::pow(x / 255.0, gamma)); }
 }  // namespace look
 
-/// Two or more threads that share the rows of a picture in bands. The caller is one of them; waiting is by spinning,
-/// because the benchmark has the machine to itself and a wake-up would be charged to the library.
+/// Two or more threads that share the rows of a picture in bands. The caller is one of them; the others spin a moment for
+/// the next frame before they sleep, so that hardly any wake-up is charged to the library.
 class Bands {
     int count;
     std::vector<std::thread> others;
@@ -109,13 +109,10 @@ class Bands {
     explicit Bands(int count) : count(count) {
         for (int i = 1; i < count; i++)
             others.emplace_back([this, i] {
-                int seen = 0, spins = 0;
-                while (!stopping.load()) {
-                    if (generation.load(std::memory_order_acquire) == seen) {
-                        if (++spins > 20000) std::this_thread::sleep_for(std::chrono::microseconds(50));
-                        continue;
-                    }
-                    spins = 0;
+                for (int seen = 0;;) {
+                    for (int spins = 0; spins < 20000 && generation.load(std::memory_order_acquire) == seen;) spins++;
+                    generation.wait(seen, std::memory_order_acquire);
+                    if (stopping) return;
                     seen++;
                     work(i);
                     left.fetch_sub(1, std::memory_order_release);
@@ -124,6 +121,8 @@ class Bands {
     }
     ~Bands() {
         stopping = true;
+        generation.fetch_add(1, std::memory_order_release);
+        generation.notify_all();
         for (auto &thread : others) thread.join();
     }
     /// Calls `body(first, last)` for the rows of each thread's band; bands begin on a multiple of `align`.
@@ -135,6 +134,7 @@ class Bands {
         };
         left.store(count - 1, std::memory_order_relaxed);
         generation.fetch_add(1, std::memory_order_release);
+        generation.notify_all();
         work(0);
         while (left.load(std::memory_order_acquire) > 0) {}
     }
