@@ -46,12 +46,18 @@ let package = Package(
             name: "EngineBench", dependencies: ["CAllocationCounter", "PatchGraph", "PatchKernel", "PatchMedia"],
             path: "Benchmarks/EngineBench", swiftSettings: strict),
 
+        .executableTarget(
+            name: "PatchBench", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia"],
+            path: "Benchmarks/PatchBench", swiftSettings: strict),
+
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         .testTarget(name: "PatchMediaTests", dependencies: ["PatchMedia"], swiftSettings: strict),
         .testTarget(
             name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "PatchBenchTests", dependencies: ["PatchBench", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(
             name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
