@@ -56,8 +56,6 @@ let package = Package(
         .testTarget(
             name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
             swiftSettings: strict),
-        .testTarget(
-            name: "PatchBenchTests", dependencies: ["PatchBench", "PatchTesting"], swiftSettings: strict),
         .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
         .testTarget(
             name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),

@@ -29,6 +29,8 @@ final class EventReporter: Sendable {
             } else {
                 console.note(generation <= 1 ? "on air" : "on air: edit \(generation - 1), from frame \(tick)")
             }
+        case .reloaded(let seconds):
+            if isJSON { emit("reloaded", [("seconds", .number(seconds))]) }
         case .rejected(let error):
             if isJSON { emit("rejected", error) } else { console.fail(Self.rejection(error)) }
         case .scriptError(let error):
