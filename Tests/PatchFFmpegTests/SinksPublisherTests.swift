@@ -290,6 +290,35 @@ struct SinksPublisherTests {
         #expect(try probe(playlist, "stream=codec_name", stream: "a").first == "aac")
     }
 
+    @Test("HLS: every playlist and segment is valid while it is written")
+    func hlsWhileLive() throws {
+        let folder = try TemporaryDirectory()
+        let playlist = folder.file("live.m3u8")
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string(playlist), "speed": .string("ultrafast"), "keyframe": .number(0.5), "window": .number(2),
+            ], reports: reports)
+        let feed = try LiveFeed(sink)
+        try eventually("the playlist appears", within: 10) { access(playlist, R_OK) == 0 }
+        // A player that follows the live window for three seconds.
+        let player = try run(
+            "ffmpeg",
+            ["-v", "error", "-live_start_index", "0", "-i", playlist, "-t", "3", "-map", "0:v", "-f", "null", "-"])
+        #expect(player.exitCode == 0 && player.errorText == "", "\(player.errorText)")
+        for _ in 0..<10 {
+            let text = String(decoding: try playlist.contentsOfFile(), as: UTF8.self)
+            #expect(text.hasPrefix("#EXTM3U\n") && text.hasSuffix("\n"))
+            for name in text.split(separator: "\n") where !name.hasPrefix("#") {
+                #expect(access(folder.file(String(name)), R_OK) == 0, "\(name) is listed but missing")
+            }
+            usleep(50_000)
+        }
+        try feed.stop()
+        #expect(reports.states == ["connecting", "live", "ended"])
+    }
+
     @Test("SRT and UDP arrive at ffmpeg", arguments: ["srt", "udp"])
     func transportStreams(scheme: String) throws {
         let folder = try TemporaryDirectory()

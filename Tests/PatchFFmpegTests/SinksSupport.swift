@@ -11,6 +11,26 @@ func run(_ command: String, _ arguments: [String]) throws -> ProgramOutcome {
     try Program.run(command, arguments, mayFail: true)
 }
 
+/// A folder on a disk of its own of `kilobytes`, a tmpfs; nil where mounting is not allowed.
+final class SmallDisk {
+    let folder: TemporaryDirectory
+
+    init?(kilobytes: Int) throws {
+        folder = try TemporaryDirectory()
+        guard try run("mount", ["-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", folder.path]).exitCode == 0 else {
+            return nil
+        }
+    }
+
+    deinit { _ = try? run("umount", [folder.path]) }
+
+    /// A file whose every write finds the disk full, for machines that allow no mount.
+    static func fullFile(_ name: String, in folder: TemporaryDirectory) throws -> String {
+        try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: "/dev/full")
+        return folder.file(name)
+    }
+}
+
 /// One field of each line that ffprobe prints for `entries`.
 func probe(_ file: String, _ entries: String, stream: String? = nil, extra: [String] = []) throws -> [String] {
     var arguments = ["-v", "error", "-of", "default=nw=1:nk=1", "-show_entries", entries]
@@ -55,6 +75,9 @@ final class Feeder {
     private var offered: Int64 = 0
     private let pool: FramePool?
     private let hasSound: Bool
+
+    /// Frames that the pool made because earlier ones were still in use.
+    var framesInPool: Int? { pool?.count }
 
     /// Luma of frame `tick`, apart from flashes: a step of 8 a frame that repeats after 16 frames.
     static func luma(_ tick: Int64) -> UInt8 { UInt8(48 + tick % 16 * 8) }

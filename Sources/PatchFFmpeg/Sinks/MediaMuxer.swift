@@ -153,7 +153,9 @@ final class MediaMuxer {
     }
 
     private func remedy(_ status: Int32, opening: Bool) -> String {
-        if AVError.isErrno(status, ENOSPC) { return "free some space, or write to another disk" }
+        if AVError.isErrno(status, ENOSPC) || AVError.isErrno(status, EDQUOT) || AVError.isErrno(status, EFBIG) {
+            return "free some space, or write to another disk"
+        }
         if AVError.isErrno(status, EACCES) || AVError.isErrno(status, EROFS) || AVError.isErrno(status, EPERM) {
             return target.isNetwork ? "check the stream key" : "choose a place that may be written"
         }

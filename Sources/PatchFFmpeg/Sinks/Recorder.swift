@@ -91,7 +91,7 @@ final class Recorder: MediaSink {
         try session.withLock { session in
             guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
             do {
-                try encoder.consume(delivery) { try muxer.write($0) }
+                try withoutWriteSignals { try encoder.consume(delivery) { try muxer.write($0) } }
             } catch let error as PatchError {
                 // Fragments and clusters that are on the disk stay playable; no trailer is written over them.
                 session = nil
@@ -105,8 +105,10 @@ final class Recorder: MediaSink {
             guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
             session = nil
             do {
-                try encoder.finish { try muxer.write($0) }
-                try muxer.finish()
+                try withoutWriteSignals {
+                    try encoder.finish { try muxer.write($0) }
+                    try muxer.finish()
+                }
             } catch let error as PatchError {
                 environment.report(.problem(error.placed(node: environment.nodeID, at: environment.location)))
             } catch {}
