@@ -36,6 +36,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
+        .executableTarget(name: "PatchbayExample", dependencies: ["Patchbay"], swiftSettings: strict),
 
         // Makes Sources/PatchFilters/Library/**.lua part of PatchFilters.
         .plugin(name: "EmbedFilters", capability: .buildTool(), dependencies: ["EmbedFiltersTool"]),
@@ -52,6 +53,9 @@ let package = Package(
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
+        .testTarget(
+            name: "PatchbayTests", dependencies: ["Patchbay", "PatchbayExample", "PatchTesting"],
+            swiftSettings: strict),
         .testTarget(name: "PatchMediaTests", dependencies: ["PatchMedia"], swiftSettings: strict),
         .testTarget(
             name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],

@@ -200,7 +200,8 @@ public final class PatchbaySession: Sendable {
     /// Closing a window ends a graph that only showed something; one that records or publishes goes on.
     private func windowClosed(_ id: NodeID) {
         let engine = state.withLock { $0.engine }
-        let hasOtherOutput = engine?.plan?.sinks.contains { $0.kind != "display" && $0.kind != "rawDataOutput" } ?? false
+        let hasOtherOutput =
+            engine?.plan?.sinks.contains { $0.kind != "display" && $0.kind != "rawDataOutput" } ?? false
         if !hasOtherOutput { requestStop() }
     }
 

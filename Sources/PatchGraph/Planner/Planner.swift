@@ -201,7 +201,8 @@ struct Planner {
         var result = expression
         for index in expression.inputs.indices {
             let twins = expression.inputs.indices.filter { expression.inputs[$0] == expression.inputs[index] }
-            let declarations = Set(twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
+            let declarations = Set(
+                twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
             guard declarations.count > 1, result.kernel.footprint(ofInput: index) == .point else { continue }
             let kernel = result.kernel
             result.kernel = try wrap { () throws(KernelError) in
