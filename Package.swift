@@ -37,6 +37,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
 
+        .executableTarget(
+            name: "KernelBench", dependencies: ["PatchKernel", "PatchMedia"], path: "Benchmarks/KernelBench",
+            swiftSettings: strict),
         .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
