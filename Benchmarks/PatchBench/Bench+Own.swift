@@ -25,7 +25,7 @@ extension Bench {
                 return .ours(
                     way,
                     try OurRun(
-                        way, picture: picture, table: nil, compiler: compiler, workers: workers, threads: threads))
+                        way, picture: picture, tables: [], compiler: compiler, workers: workers, threads: threads))
             }
             let alone = try Filters.tenPoints()
             let counts = [1, 2, 3, 5, 7, 10, 15, 20, 30, 40]
@@ -118,7 +118,7 @@ extension Bench {
                     var competitor = Competitor.ours(
                         way,
                         try OurRun(
-                            way, picture: picture.bytes, table: nil, compiler: compiler, workers: workers,
+                            way, picture: picture.bytes, tables: [], compiler: compiler, workers: workers,
                             threads: index + 1))
                     competitor.group = "\(index + 1)"
                     return competitor

@@ -16,13 +16,15 @@ struct Options {
     var about: String?
     /// Feeds our kernels another picture than the reference, to show that the check notices.
     var wrongPicture = false
+    /// LLVM's name of another processor to compile ours for, such as x86-64-v3; nil is this machine's.
+    var processor: String?
     /// Runs one workload of ours for this many seconds and prints nothing else: for a profiler.
     var loop: Double?
 
     static let usage = """
         usage: PatchBench [--only W1,W6] [--threads 1|2] [--rounds N] [--size WxH] [--picture FILE] [--peers DIR]
                           [--scratch DIR] [--json FILE] [--markdown FILE] [--about FILE] [--wrong-picture]
-                          [--loop SECONDS]
+                          [--processor NAME] [--loop SECONDS]
         """
 
     init(_ arguments: [String]) throws {
@@ -60,6 +62,7 @@ struct Options {
             case "--markdown": markdown = try value(argument)
             case "--about": about = try value(argument)
             case "--wrong-picture": wrongPicture = true
+            case "--processor": processor = try value(argument)
             case "--loop":
                 let text = try value(argument)
                 guard let seconds = Double(text) else { throw BenchProblem("--loop: '\(text)' is no number") }

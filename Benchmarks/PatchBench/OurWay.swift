@@ -6,7 +6,8 @@ import PatchMedia
 struct OurWay {
     struct Step {
         var filter: Filter
-        /// Pictures that it reads: 0 is the workload's input, 1 the first step's output, and so on; -1 the LUT.
+        /// Pictures that it reads: 0 is the workload's input, 1 the first step's output, and so on; -1 the LUT in half floats,
+        /// -2 in bytes.
         var inputs: [Int]
         var output: VideoFormat
     }
@@ -43,8 +44,10 @@ extension OurWay {
             format.premultiplied = true
             return try gaussian(workload, format, half: { half($0, $1) })
         case "W5":
-            let step = Step(filter: try Filters.lut(), inputs: [0, -1], output: rgba)
-            return [OurWay(name: "one pass", input: rgba, steps: [step])]
+            return try [("table of halves", -1), ("table of bytes", -2)].map { name, table in
+                let step = Step(filter: try Filters.lut(), inputs: [0, table], output: rgba)
+                return OurWay(name: name, input: rgba, steps: [step])
+            }
         case "W6-sobel":
             let grey = VideoFormat(.gray8, width: width, height: height, color: .srgb)
             return [
@@ -100,18 +103,29 @@ extension OurWay {
             ])
         // The mean of 2×2 pixels and the bilinear way back have variances of their own, in pixels of the small picture.
         guard space == .rgb, format.width % 2 == 0, format.height % 2 == 0 else { return [direct] }
+        let shrink = Filter(kernel: StandardKernels.reduce(x: 2, y: 2), uniforms: [])
+        let grow = Filter(kernel: StandardKernels.resize(), uniforms: [])
+        var bytes = format
+        (bytes.width, bytes.height) = (format.width / 2, format.height / 2)
         let rest = (4.0 * 4.0 / 4 - 0.25 / 4 - 0.5 / 4).squareRoot()
         return [
             direct,
             OurWay(
                 name: "half the size", input: format,
                 steps: [
-                    Step(
-                        filter: Filter(kernel: StandardKernels.reduce(x: 2, y: 2), uniforms: []), inputs: [0],
-                        output: small),
+                    Step(filter: shrink, inputs: [0], output: small),
                     Step(filter: try blur(rest, true), inputs: [1], output: small),
                     Step(filter: try blur(rest, false), inputs: [2], output: small),
-                    Step(filter: Filter(kernel: StandardKernels.resize(), uniforms: []), inputs: [3], output: format),
+                    Step(filter: grow, inputs: [3], output: format),
+                ]),
+            // Pixels that are packed are read by one gather each in place of four.
+            OurWay(
+                name: "half the size, back from bytes", input: format,
+                steps: [
+                    Step(filter: shrink, inputs: [0], output: small),
+                    Step(filter: try blur(rest, true), inputs: [1], output: small),
+                    Step(filter: try blur(rest, false), inputs: [2], output: bytes),
+                    Step(filter: grow, inputs: [3], output: format),
                 ]),
         ]
     }
@@ -127,28 +141,28 @@ final class OurRun {
     }
     private var stages: [Stage] = []
     private var frames: [Frame] = []
-    private let table: Frame?
+    private let tables: [Frame]
     private var context = FrameContext()
     let workers: Workers
     private let threads: Int
 
     /// - Parameters:
     ///   - picture: bytes of the way's input.
-    ///   - table: the LUT as a picture.
+    ///   - tables: the LUT as pictures, which inputs -1, -2 … name.
     init(
-        _ way: OurWay, picture: [UInt8], table: Frame?, compiler: KernelCompiler, workers: Workers, threads: Int
+        _ way: OurWay, picture: [UInt8], tables: [Frame], compiler: KernelCompiler, workers: Workers, threads: Int
     ) throws {
         self.workers = workers
         self.threads = threads
-        self.table = table
+        self.tables = tables
         let input = Frame(allocating: way.input)
         try input.fill(from: picture, name: "the input")
         frames = [input] + way.steps.map { Frame(allocating: $0.output) }
         for (index, step) in way.steps.enumerated() {
             let inputs = try step.inputs.map { number -> Frame in
                 guard number < 0 else { return frames[number] }
-                guard let table else { throw BenchProblem("\(way.name) needs a table") }
-                return table
+                guard -number <= tables.count else { throw BenchProblem("\(way.name) needs a table") }
+                return tables[-number - 1]
             }
             let output = frames[index + 1]
             let pass = try compiler.compile(

@@ -25,7 +25,7 @@ final class Bench {
     let pictures: TestPictures
     let lut = CubeLUT()
     let peers: [PeerProgram]
-    let compiler = KernelCompiler()
+    let compiler: KernelCompiler
     private(set) var report = Report()
     /// False once a result of ours was not equal to its reference.
     private(set) var isRight = true
@@ -33,6 +33,7 @@ final class Bench {
     init(_ options: Options) throws {
         self.options = options
         pictures = try TestPictures(width: options.width, height: options.height, path: options.picture)
+        compiler = KernelCompiler(CompilerOptions(processor: options.processor))
         var peers: [PeerProgram] = []
         if let folder = options.peers {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
@@ -81,19 +82,25 @@ final class Bench {
         return workload.format == .rgba ? flipped.bytes : Reference.encode(RealPicture(flipped)).bytes
     }
 
-    /// The LUT as a picture of half floats, as `Filters.lut` reads it.
-    lazy var table: Frame = {
+    /// The LUT as pictures of half floats and of bytes, as `Filters.lut` reads it.
+    lazy var tables: [Frame] = {
         let side = CubeLUT.side
-        let frame = Frame(
-            allocating: VideoFormat(
-                .half3, width: side * side, height: side, color: .srgb, premultiplied: false))
-        for (index, entry) in lut.entries.enumerated() {
-            for c in 0..<3 {
-                let row = frame.plane(c).row(index / (side * side)).assumingMemoryBound(to: Float16.self)
-                row[index % (side * side)] = Float16(entry[c])
-            }
+        func table(_ format: PixelFormat) -> Frame {
+            Frame(
+                allocating: VideoFormat(
+                    format, width: side * side, height: side, color: .srgb, premultiplied: false))
         }
-        return frame
+        let (half, bytes) = (table(.half3), table(.rgba))
+        for (index, entry) in lut.entries.enumerated() {
+            let (x, y) = (index % (side * side), index / (side * side))
+            let pixel = bytes.plane(0).row(y).assumingMemoryBound(to: UInt8.self) + 4 * x
+            for c in 0..<3 {
+                half.plane(c).row(y).assumingMemoryBound(to: Float16.self)[x] = Float16(entry[c])
+                pixel[c] = UInt8((255 * min(1, max(0, entry[c]))).rounded())
+            }
+            pixel[3] = 255
+        }
+        return [half, bytes]
     }()
 
     /// Our ways of a workload, compiled.
@@ -104,7 +111,7 @@ final class Bench {
             (
                 way,
                 try OurRun(
-                    way, picture: picture, table: table, compiler: compiler, workers: workers, threads: threads)
+                    way, picture: picture, tables: tables, compiler: compiler, workers: workers, threads: threads)
             )
         }
     }
@@ -174,18 +181,38 @@ final class Bench {
         return (difference, nil)
     }
 
-    /// One workload, over and over, for a profiler.
+    /// Each workload, over and over, for a profiler.
     func loop(_ seconds: Double) throws {
-        guard let workload = Workload.all.first(where: { $0.isSelected(by: options.only) }) else { return }
-        let (way, run) = try ours(workload, options.threads[0])[0]
-        let end = monotonicNanoseconds() + Int64(seconds * 1e9)
+        for workload in Workload.all where workload.isSelected(by: options.only) {
+            let ways = try ours(workload, options.threads[0])
+            for (way, run) in ways { try loop(seconds, workload, way, run) }
+            ways.first?.1.workers.stop()
+        }
+    }
+
+    private func loop(_ seconds: Double, _ workload: Workload, _ way: OurWay, _ run: OurRun) throws {
+        for _ in 0..<3 { run.run() }
+        // CPU time beside the clock's: on a busy machine it says more.
+        func cpu() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+            return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) / 1e6
+        }
+        let (start, used) = (monotonicNanoseconds(), cpu())
         var count = 0
-        while monotonicNanoseconds() < end {
+        var least = Double.infinity
+        while Double(monotonicNanoseconds() - start) < seconds * 1e9 {
+            let begin = monotonicNanoseconds()
             run.run()
+            least = min(least, Double(monotonicNanoseconds() - begin) / 1e6)
             count += 1
         }
-        print("\(workload.name) \(workload.format.rawValue), \(way.name): \(count) frames in \(seconds) s")
-        run.workers.stop()
+        let (wall, busy) = (
+            Double(monotonicNanoseconds() - start) / 1e6 / Double(count), (cpu() - used) / Double(count)
+        )
+        print(
+            "\(workload.name) \(workload.format.rawValue), \(way.name): \(count) frames, \(rounded(wall)) ms a frame, "
+                + "\(rounded(busy)) ms of CPU, \(rounded(least)) ms at least")
     }
 
     func add(_ row: Report.Row) { report.add(row) }
