@@ -120,6 +120,9 @@ public final class PatchbaySession: Sendable {
         script.secret = { secrets[$0] ?? ScriptOptions.environmentSecret($0) }
         script.log = { onEvent(.log($0.message, $0.location)) }
         script.onError = { onEvent(.scriptError($0)) }
+        script.onReload = { report in
+            onEvent(report.error.map { .rejected($0) } ?? .reloaded(seconds: report.seconds))
+        }
         return ScriptHost(path: options.graph, registry: registry, options: script)
     }
 

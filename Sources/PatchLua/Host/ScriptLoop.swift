@@ -150,7 +150,9 @@ final class ScriptLoop {
                 script.model.timers.remove(at: index)
             }
             perform([timer.handler], host)
-            if timer.interval == 0 { LuaCall(state: script.state, pointer: script.state.pointer).release(timer.handler) }
+            if timer.interval == 0 {
+                LuaCall(state: script.state, pointer: script.state.pointer).release(timer.handler)
+            }
         }
     }
 
@@ -205,7 +207,6 @@ final class ScriptLoop {
             mailbox.statistics.reloads += report.error == nil ? 1 : 0
             mailbox.statistics.failedReloads += report.error == nil ? 0 : 1
         }
-        if let error = report.error { owner.options.onError(error) }
         owner.options.onReload(report)
         updateWatch(beside: tried)
     }
