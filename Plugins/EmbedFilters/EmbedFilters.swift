@@ -11,7 +11,8 @@ struct EmbedFilters: BuildToolPlugin {
             .compactMap { $0 as? URL }.filter { $0.pathExtension == "lua" }.sorted { $0.path < $1.path }
         return [
             .buildCommand(
-                displayName: "Embedding the filter library", executable: try context.tool(named: "EmbedFiltersTool").url,
+                displayName: "Embedding the filter library",
+                executable: try context.tool(named: "EmbedFiltersTool").url,
                 arguments: [library.path, output.path], inputFiles: files ?? [], outputFiles: [output])
         ]
     }

@@ -127,7 +127,8 @@ struct Planner {
                 PlanParameter(node: node.id, name: schema.name, storeIndex: index, declared: declared))
         }
         let upstream: [NodeID?] = filter.ports.indices.map { checked.inputs[node.id]?[$0]?.from }
-        let size = try filter.ports.isEmpty ? defaultSize : input(0, of: node, checked).size
+        // filter.resize has a size of its own; every other filter has its first input's.
+        let size = try node.options.size("size") ?? (filter.ports.isEmpty ? defaultSize : input(0, of: node, checked).size)
         // Inside the filter a stage's readers are counted as a node's are outside.
         let portReaders = filter.ports.indices.map { port in
             let uses = filter.stages.count { $0.inputs.contains(.port(port)) }

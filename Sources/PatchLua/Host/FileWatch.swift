@@ -94,7 +94,8 @@ final class FileWatch: Sendable {
         defer { buffer.deallocate() }
         while true {
             var descriptors = [
-                pollfd(fd: inotify, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wake.read, events: Int16(POLLIN), revents: 0),
             ]
             _ = poll(&descriptors, 2, -1)
             if state.withLock({ $0.isStopped }) { return }

@@ -150,7 +150,9 @@ final class ScriptLoop {
                 script.model.timers.remove(at: index)
             }
             perform([timer.handler], host)
-            if timer.interval == 0 { LuaCall(state: script.state, pointer: script.state.pointer).release(timer.handler) }
+            if timer.interval == 0 {
+                LuaCall(state: script.state, pointer: script.state.pointer).release(timer.handler)
+            }
         }
     }
 

@@ -52,7 +52,9 @@ public final class FilterCatalog: Sendable {
                         ?? "`patchbay filters` lists what there is")
             }
             let workshop: Workshop
-            if let open = shelf.workshop { workshop = open } else {
+            if let open = shelf.workshop {
+                workshop = open
+            } else {
                 workshop = try Workshop()
                 shelf.workshop = workshop
             }

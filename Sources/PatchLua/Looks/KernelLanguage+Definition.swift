@@ -18,7 +18,9 @@ extension KernelLanguage {
     /// Makes a filter of the table at index 1.
     /// - Throws: `PatchError` with the look's line.
     func define(_ call: LuaCall) throws -> KernelFilter {
-        guard trace == nil else { throw call.error("a kernel cannot be made inside a kernel", "make it outside the pixel function") }
+        guard trace == nil else {
+            throw call.error("a kernel cannot be made inside a kernel", "make it outside the pixel function")
+        }
         guard call.kind(1) == .table else {
             throw call.error("kernel takes a table", "write kernel{ pixel = function(c, p) … end }")
         }
@@ -41,12 +43,15 @@ extension KernelLanguage {
             call.pop()
             stages.append(
                 try stage(
-                    table: 1, name: name, inputs: ports.indices.map { .port($0) }, inputNames: ports, meaning, parameters,
+                    table: 1, name: name, inputs: ports.indices.map { .port($0) }, inputNames: ports, meaning,
+                    parameters,
                     call))
         } else {
             let passes = lua_gettop(call.pointer)
             guard call.kind(passes) == .table, case let count = call.length(passes), (1...32).contains(count) else {
-                throw call.error("passes of '\(name)' is \(call.describe(passes))", "write passes = { { pixel = … }, { sample = … } }")
+                throw call.error(
+                    "passes of '\(name)' is \(call.describe(passes))",
+                    "write passes = { { pixel = … }, { sample = … } }")
             }
             for word in ["pixel", "sample"] {
                 call.pushField(1, word)
@@ -60,10 +65,12 @@ extension KernelLanguage {
                 call.pushElement(passes, position)
                 let table = lua_gettop(call.pointer)
                 guard call.kind(table) == .table else {
-                    throw call.error("pass \(position) of '\(name)' is \(call.describe(table))", "write { pixel = function … }")
+                    throw call.error(
+                        "pass \(position) of '\(name)' is \(call.describe(table))", "write { pixel = function … }")
                 }
                 try checkWords(table, Self.passWords, "pass \(position)", call)
-                let inputNames = try self.names(table, "inputs", call)
+                let inputNames =
+                    try self.names(table, "inputs", call)
                     ?? (position == 1 ? ports : [passNames[position - 2]])
                 var inputs: [KernelFilter.Stage.Input] = []
                 for input in inputNames {
@@ -135,7 +142,8 @@ extension KernelLanguage {
         if hasSample { trace.push(trace.builder.builtin(.position), call) }
         call.push(Handle(.parameters, 0, 0, Int(serial)))
         try call.call(arguments: inputNames.count + (hasSample ? 2 : 1), results: 1)
-        guard let handle = call.handle(-1), handle.tag == .pixel, let result = trace.value(handle), result.type == .vec4 else {
+        guard let handle = call.handle(-1), handle.tag == .pixel, let result = trace.value(handle), result.type == .vec4
+        else {
             throw wrongResult(word, trace, place, call)
         }
         try trace.checkConditions()
@@ -146,7 +154,9 @@ extension KernelLanguage {
         return KernelFilter.Stage(kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name))
     }
 
-    private func wrongResult(_ word: String, _ trace: KernelTrace, _ place: SourceLocation?, _ call: LuaCall) -> PatchError {
+    private func wrongResult(_ word: String, _ trace: KernelTrace, _ place: SourceLocation?, _ call: LuaCall)
+        -> PatchError
+    {
         var what = call.describe(-1)
         var remedy = "return vec4(r, g, b, a)"
         if let handle = call.handle(-1), handle.tag == .pixel, let value = trace.value(handle) {
@@ -191,7 +201,8 @@ extension KernelLanguage {
         for key in try call.keys(table).names where !words.contains(key) {
             throw call.error(
                 "\(what) has no '\(key)'",
-                Spelling.nearest(to: key, in: words).map { "did you mean '\($0)'?" } ?? "it takes \(words.joined(separator: ", "))")
+                Spelling.nearest(to: key, in: words).map { "did you mean '\($0)'?" }
+                    ?? "it takes \(words.joined(separator: ", "))")
         }
     }
 
@@ -225,10 +236,13 @@ extension KernelLanguage {
 
     private func meaning(_ table: Int32, _ base: Meaning, _ call: LuaCall) throws -> Meaning {
         var meaning = base
-        func read<W: RawRepresentable & CaseIterable>(_ key: String, _ value: inout W) throws where W.RawValue == String {
+        func read<W: RawRepresentable & CaseIterable>(_ key: String, _ value: inout W) throws
+        where W.RawValue == String {
             guard let name = try text(table, key, call) else { return }
             guard let word = W(rawValue: name) else {
-                throw call.error("\(key) is \"\(name)\"", "it is \(W.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))")
+                throw call.error(
+                    "\(key) is \"\(name)\"",
+                    "it is \(W.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))")
             }
             value = word
         }
@@ -248,9 +262,12 @@ extension KernelLanguage {
         let table = lua_gettop(call.pointer)
         let keys = try call.keys(table)
         guard keys.positions.isEmpty else {
-            throw call.error("params has a value without a name", "write params = { amount = { 0.5, min = 0, max = 1 } }")
+            throw call.error(
+                "params has a value without a name", "write params = { amount = { 0.5, min = 0, max = 1 } }")
         }
-        guard keys.names.count <= 64 else { throw call.error("a kernel has \(keys.names.count) params", "64 are the limit") }
+        guard keys.names.count <= 64 else {
+            throw call.error("a kernel has \(keys.names.count) params", "64 are the limit")
+        }
         var schemas: [ParameterSchema] = []
         for name in keys.names {
             call.pushField(table, name)
@@ -265,7 +282,8 @@ extension KernelLanguage {
         let shape = "\(name) = { 0.5, min = 0, max = 1 }"
         var valueIndex = entry
         if call.kind(entry) == .table {
-            try checkWords(entry, ["min", "max", "neutral", "label", "unit", "animatable"], "parameter '\(name)'", call)
+            try checkWords(
+                entry, ["min", "max", "neutral", "label", "unit", "animatable"], "parameter '\(name)'", call)
             call.pushElement(entry, 1)
             valueIndex = lua_gettop(call.pointer)
         }
@@ -296,8 +314,11 @@ extension KernelLanguage {
         }
         call.pushField(entry, "neutral")
         if !call.isAbsent(-1) {
-            let (neutralForm, neutral) = try initial(lua_gettop(call.pointer), "neutral of parameter '\(name)'", shape, call)
-            guard neutralForm == form else { throw call.error("neutral of parameter '\(name)' is of another type than its default") }
+            let (neutralForm, neutral) = try initial(
+                lua_gettop(call.pointer), "neutral of parameter '\(name)'", shape, call)
+            guard neutralForm == form else {
+                throw call.error("neutral of parameter '\(name)' is of another type than its default")
+            }
             schema.neutral = neutral
         }
         call.pushField(entry, "animatable")

@@ -96,7 +96,8 @@ final class KernelLanguage {
         case .pixel:
             guard let value = trace.value(handle) else {
                 throw call.error(
-                    "\(word) gets a value of another kernel or pass", "use only what this function was given", code: .kernel)
+                    "\(word) gets a value of another kernel or pass", "use only what this function was given",
+                    code: .kernel)
             }
             return value
         case .reader:
@@ -104,9 +105,11 @@ final class KernelLanguage {
         case .parameters:
             throw call.error("\(word) cannot take all parameters at once", "name one: p.amount", code: .kernel)
         case .control:
-            throw call.error("\(word) cannot take a control", "declare it in params and give the control to the node", code: .kernel)
+            throw call.error(
+                "\(word) cannot take a control", "declare it in params and give the control to the node", code: .kernel)
         default:
-            throw call.error("\(word) cannot take \(handle.tag.title)", "give it a number or a pixel value", code: .kernel)
+            throw call.error(
+                "\(word) cannot take \(handle.tag.title)", "give it a number or a pixel value", code: .kernel)
         }
     }
 
@@ -126,7 +129,7 @@ final class KernelLanguage {
         return value
     }
 
-    private func apply(_ operation: Operation, _ call: LuaCall) throws -> Int32 {
+    func apply(_ operation: Operation, _ call: LuaCall) throws -> Int32 {
         let word = operation.rawValue
         let count = call.count
         if (1...max(1, count)).allSatisfy({ call.kind($0) == .number }), count > 0,
@@ -187,7 +190,8 @@ final class KernelLanguage {
         }
         guard count == 3 else {
             throw call.error(
-                "select takes a condition and two values, not \(max(0, count - 1)) values", "write select(lt(a, b), x, y)",
+                "select takes a condition and two values, not \(max(0, count - 1)) values",
+                "write select(lt(a, b), x, y)",
                 code: .kernel)
         }
         if let bool = call.bool(1) {
@@ -254,7 +258,8 @@ final class KernelLanguage {
                 throw call.error("~ between two pixel values does not work", "write ne(a, b)", code: .kernel)
             }
             define("__len") { _, call in
-                throw call.error("# does not work on pixel values", "write length(v) for a vector's length", code: .kernel)
+                throw call.error(
+                    "# does not work on pixel values", "write length(v) for a vector's length", code: .kernel)
             }
             define("__concat") { _, call in throw call.error("a pixel value is no text", code: .kernel) }
             define("__call") { _, call in
@@ -267,9 +272,11 @@ final class KernelLanguage {
                 let value = try language.operand(1, of: "a swizzle", call)
                 guard let letters = call.string(2) else {
                     throw call.error(
-                        "components have letters, not \(call.describe(2))", "write .r .g .b .a or .x .y .z .w", code: .kernel)
+                        "components have letters, not \(call.describe(2))", "write .r .g .b .a or .x .y .z .w",
+                        code: .kernel)
                 }
-                let part = try language.build(call) { builder throws(KernelError) in try builder.swizzle(value, letters) }
+                let part = try language.build(call) { builder throws(KernelError) in try builder.swizzle(value, letters)
+                }
                 language.trace?.push(part, call)
                 return 1
             }
@@ -364,7 +371,8 @@ final class KernelLanguage {
                         Spelling.nearest(to: name, in: trace.parameterNames).map { "did you mean '\($0)'?" }
                             ?? (trace.parameterNames.isEmpty
                                 ? "declare it: params = { \(name) = { 0.5, min = 0, max = 1 } }"
-                                : "it has \(trace.parameterNames.joined(separator: ", "))"), code: .kernel)
+                                : "it has \(trace.parameterNames.joined(separator: ", "))"),
+                        code: .kernel)
                 }
                 let value = trace.builder.uniform(index)
                 trace.push(value, condition: value.type == .bool ? "p.\(name)" : nil, call)
@@ -380,7 +388,8 @@ final class KernelLanguage {
         guard let trace, let handle = call.handle(1), handle.tag == .reader, handle.c == trace.serial,
             handle.index < trace.inputCount
         else {
-            throw call.error("\(word) is a method of a kernel's inputs", "write src:\(word)(…) with a colon", code: .kernel)
+            throw call.error(
+                "\(word) is a method of a kernel's inputs", "write src:\(word)(…) with a colon", code: .kernel)
         }
         return handle.index
     }
@@ -392,7 +401,8 @@ final class KernelLanguage {
         let names = W.allCases.map(\.rawValue)
         guard let name = call.string(index), let word = W(rawValue: name) else {
             throw call.error(
-                "the \(what) is \(call.describe(index))", "it is one of \(names.joined(separator: ", "))", code: .kernel)
+                "the \(what) is \(call.describe(index))", "it is one of \(names.joined(separator: ", "))", code: .kernel
+            )
         }
         return word
     }

@@ -44,7 +44,8 @@ final class KernelTrace {
     func checkConditions() throws {
         guard let (_, condition) = unusedConditions.min(by: { $0.key < $1.key }) else { return }
         throw PatchError(
-            .kernel, "the result of \(condition.words) is never used: `if`, `and`, `or` and `not` cannot look at pixel values",
+            .kernel,
+            "the result of \(condition.words) is never used: `if`, `and`, `or` and `not` cannot look at pixel values",
             remedy: "write select(\(condition.words), a, b); join conditions with &, | and ~", at: condition.location)
     }
 }

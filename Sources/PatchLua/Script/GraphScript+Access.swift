@@ -63,7 +63,8 @@ extension GraphScript {
 
     /// What a parameter is now: what the engine says, else what the script set.
     func currentFloats(_ node: Int, _ parameter: ParameterSchema) -> [Float] {
-        if let floats = host?.parameterFloats(node: id(node), name: parameter.name), floats.count == parameter.form.count,
+        if let floats = host?.parameterFloats(node: id(node), name: parameter.name),
+            floats.count == parameter.form.count,
             !edits.contains(where: { if case .parameter(node, parameter.name, _) = $0 { true } else { false } })
         {
             return floats
@@ -189,7 +190,8 @@ extension GraphScript {
         if let name = names.first(where: { !known.contains($0) }) {
             throw call.error(
                 "group has no '\(name)'",
-                Spelling.nearest(to: name, in: known).map { "did you mean '\($0)'?" } ?? "it takes inputs, output, params")
+                Spelling.nearest(to: name, in: known).map { "did you mean '\($0)'?" }
+                    ?? "it takes inputs, output, params")
         }
         call.pushElement(1, 1)
         var group = GraphModel.Group(
@@ -298,7 +300,8 @@ extension GraphScript {
     }
 
     private func unknownGroupField(_ key: String, _ group: GraphModel.Group, _ call: LuaCall) -> PatchError {
-        let known = Array(group.parameters.keys) + group.inputs.map(\.name) + ["addTarget", "removeAllTargets", "targets"]
+        let known =
+            Array(group.parameters.keys) + group.inputs.map(\.name) + ["addTarget", "removeAllTargets", "targets"]
         return call.error(
             "group '\(group.name)' has no '\(key)'",
             Spelling.nearest(to: key, in: known).map { "did you mean '\($0)'?" } ?? "name it in the group's params")

@@ -33,7 +33,8 @@ extension GraphScript {
                 define(name) { script, call in
                     let index: Int32 = call.handle(1)?.tag == .control ? 1 : 2
                     throw call.error(
-                        "\(script.title(call, index)) is no number", "use .value inside onChange, or compute in a kernel")
+                        "\(script.title(call, index)) is no number",
+                        "use .value inside onChange, or compute in a kernel")
                 }
             }
         }
@@ -43,7 +44,9 @@ extension GraphScript {
 
     func declareControl(_ kind: ControlKind, _ call: LuaCall) throws -> Int32 {
         let word = kind.rawValue
-        guard isLoading else { throw call.error("controls are declared while the graph loads", "move \(word){ … } to the top") }
+        guard isLoading else {
+            throw call.error("controls are declared while the graph loads", "move \(word){ … } to the top")
+        }
         guard call.kind(1) == .table else { throw call.error("\(word) takes a table", "write \(word){ \"name\", … }") }
         let allowed: [String] =
             switch kind {
@@ -59,7 +62,8 @@ extension GraphScript {
                     ?? "it takes \(allowed.joined(separator: ", "))")
         }
         if let extra = positions.first(where: { $0 > 2 }) {
-            throw call.error("\(word) has a value at position \(extra)", "all but name and default are written name = value")
+            throw call.error(
+                "\(word) has a value at position \(extra)", "all but name and default are written name = value")
         }
         call.pushElement(1, 1)
         guard let name = call.string(-1), !name.isEmpty else {
@@ -104,10 +108,13 @@ extension GraphScript {
             let high = try number("max") ?? 1
             guard low < high else {
                 throw call.error(
-                    "param '\(name)' goes from \(OptionText.number(low)) to \(OptionText.number(high))", "min is below max")
+                    "param '\(name)' goes from \(OptionText.number(low)) to \(OptionText.number(high))",
+                    "min is below max")
             }
             let step = try number("step")
-            if let step, step <= 0 { throw call.error("step of param '\(name)' is \(OptionText.number(step))", "it is above 0") }
+            if let step, step <= 0 {
+                throw call.error("step of param '\(name)' is \(OptionText.number(step))", "it is above 0")
+            }
             let initial = call.isAbsent(defaultIndex) ? low : call.number(defaultIndex)
             guard let initial else {
                 throw call.error("param '\(name)' begins with \(call.describe(defaultIndex))", "give it a number")
@@ -133,7 +140,8 @@ extension GraphScript {
                     call.pushElement(index, position + 1)
                     defer { call.pop() }
                     guard let option = call.string(-1) else {
-                        throw call.error("choice '\(name)' has \(call.describe(-1)) among its options", "options are texts")
+                        throw call.error(
+                            "choice '\(name)' has \(call.describe(-1)) among its options", "options are texts")
                     }
                     options.append(option)
                 }
@@ -141,11 +149,13 @@ extension GraphScript {
             try field("options") { try read(lua_gettop(call.pointer)) }
             if options.isEmpty { try read(defaultIndex) }
             guard let first = options.first else {
-                throw call.error("choice '\(name)' has no options", "write choice{ \"name\", \"a\", options = {\"a\", \"b\"} }")
+                throw call.error(
+                    "choice '\(name)' has no options", "write choice{ \"name\", \"a\", options = {\"a\", \"b\"} }")
             }
             let initial = call.string(defaultIndex) ?? first
             guard options.contains(initial) else {
-                throw call.error("choice '\(name)' begins with \"\(initial)\"", "it is one of \(options.joined(separator: ", "))")
+                throw call.error(
+                    "choice '\(name)' begins with \"\(initial)\"", "it is one of \(options.joined(separator: ", "))")
             }
             form = .choice(options)
             value = .choice(initial)
@@ -203,7 +213,8 @@ extension GraphScript {
         case "onChange", "onPress":
             let isButton = model.controls[index].control.form == .button
             guard (key == "onPress") == isButton else {
-                throw call.error("\(title(call, 1)) has no \(key)", isButton ? "a button has onPress" : "it has onChange")
+                throw call.error(
+                    "\(title(call, 1)) has no \(key)", isButton ? "a button has onPress" : "it has onChange")
             }
             _ = pushMethod(key, call)
         default:
@@ -272,13 +283,16 @@ extension GraphScript {
     // MARK: Animations and settings
 
     private func makeOscillation(_ call: LuaCall) throws -> Int32 {
-        guard call.kind(1) == .table else { throw call.error("lfo takes a table", "write lfo{ frequency = 1, min = 0, max = 1 }") }
+        guard call.kind(1) == .table else {
+            throw call.error("lfo takes a table", "write lfo{ frequency = 1, min = 0, max = 1 }")
+        }
         let known = ["wave", "frequency", "phase", "center", "amplitude", "min", "max"]
         let (names, positions) = try call.keys(1)
         if let name = names.first(where: { !known.contains($0) }) {
             throw call.error(
                 "lfo has no '\(name)'",
-                Spelling.nearest(to: name, in: known).map { "did you mean '\($0)'?" } ?? "it takes \(known.joined(separator: ", "))")
+                Spelling.nearest(to: name, in: known).map { "did you mean '\($0)'?" }
+                    ?? "it takes \(known.joined(separator: ", "))")
         }
         if !positions.isEmpty { throw call.error("lfo takes only named values", "write frequency = …") }
         func number(_ key: String, _ range: ClosedRange<Double> = -1e6...1e6) throws -> Double? {
@@ -288,7 +302,8 @@ extension GraphScript {
             guard let number = call.number(-1), number.isFinite, range.contains(number) else {
                 throw call.error(
                     "\(key) of lfo is \(call.describe(-1))",
-                    "it is a number from \(OptionText.number(range.lowerBound)) to \(OptionText.number(range.upperBound))")
+                    "it is a number from \(OptionText.number(range.lowerBound)) to \(OptionText.number(range.upperBound))"
+                )
             }
             return number
         }
@@ -326,14 +341,20 @@ extension GraphScript {
             throw call.error("keyframes takes a table", "write keyframes{ {0, 0.5}, {1, 1.0, \"easeInOut\"} }")
         }
         let (names, _) = try call.keys(1)
-        if let name = names.first(where: { $0 != "loop" }) { throw call.error("keyframes has no '\(name)'", "it takes loop") }
+        if let name = names.first(where: { $0 != "loop" }) {
+            throw call.error("keyframes has no '\(name)'", "it takes loop")
+        }
         var frames: [Keyframe] = []
         let count = call.length(1)
-        guard count >= 1, count <= 10_000 else { throw call.error("keyframes has \(count) frames", "it takes 1 to 10000") }
+        guard count >= 1, count <= 10_000 else {
+            throw call.error("keyframes has \(count) frames", "it takes 1 to 10000")
+        }
         for position in 1...count {
             call.pushElement(1, position)
             let frame = lua_gettop(call.pointer)
-            guard call.kind(frame) == .table else { throw call.error("keyframe \(position) is \(call.describe(frame))", "write {seconds, value}") }
+            guard call.kind(frame) == .table else {
+                throw call.error("keyframe \(position) is \(call.describe(frame))", "write {seconds, value}")
+            }
             call.pushElement(frame, 1)
             call.pushElement(frame, 2)
             call.pushElement(frame, 3)
@@ -356,7 +377,8 @@ extension GraphScript {
 
     private func pushAnimation(_ animation: GraphModel.Animation, _ call: LuaCall) throws -> Int32 {
         guard model.animations.count < 100_000 else {
-            throw call.error("the graph has more than 100000 animations", "make them once, outside handlers", code: .budget)
+            throw call.error(
+                "the graph has more than 100000 animations", "make them once, outside handlers", code: .budget)
         }
         model.animations.append(animation)
         call.push(Handle(.animation, model.animations.count - 1))
@@ -367,7 +389,9 @@ extension GraphScript {
     private func setSettings(_ call: LuaCall) throws -> Int32 {
         guard isLoading else { throw call.error("graph{ … } is set while the graph loads") }
         guard !model.hasSettings else { throw call.error("graph{ … } is there twice", "put all into one") }
-        guard call.kind(1) == .table else { throw call.error("graph takes a table", "write graph{ fps = 30, size = \"1280x720\" }") }
+        guard call.kind(1) == .table else {
+            throw call.error("graph takes a table", "write graph{ fps = 30, size = \"1280x720\" }")
+        }
         model.hasSettings = true
         let schemas = [
             OptionSchema("fps", .number(1...240), "", unit: "1/s"), OptionSchema("size", .size, ""),

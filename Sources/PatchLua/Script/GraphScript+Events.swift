@@ -22,7 +22,8 @@ extension GraphScript {
         for kind in GraphModel.NodeHandlerKind.allCases {
             defineMethod(kind.rawValue) { script, call in
                 guard let handle = call.handle(1), handle.tag == .node else {
-                    throw call.error("\(kind.rawValue) is a method of nodes", "write node:\(kind.rawValue)(function() … end)")
+                    throw call.error(
+                        "\(kind.rawValue) is a method of nodes", "write node:\(kind.rawValue)(function() … end)")
                 }
                 let role = script.model.schemas[handle.index].role
                 if kind == .onLost || kind == .onBack, role != .source {
@@ -53,7 +54,7 @@ extension GraphScript {
         }
         define("every") { script, call in try script.addTimer("every", repeats: true, call) }
         define("after") { script, call in try script.addTimer("after", repeats: false, call) }
-        for name in ["log", "print"] { define(name) { script, call in try script.log(call) } }
+        define("print") { script, call in try script.log(call) }
     }
 
     private func handler(at index: Int32, _ name: String, _ call: LuaCall) throws -> LuaReference {
@@ -64,7 +65,8 @@ extension GraphScript {
                 isResult ? "write the function's name without ()" : "write function() … end")
         }
         guard handlerCount < 10_000 else {
-            throw call.error("the graph has more than 10000 handlers", "register them once, outside handlers", code: .budget)
+            throw call.error(
+                "the graph has more than 10000 handlers", "register them once, outside handlers", code: .budget)
         }
         call.pushCopy(index)
         return call.keep()
@@ -80,7 +82,8 @@ extension GraphScript {
     private func addTimer(_ name: String, repeats: Bool, _ call: LuaCall) throws -> Int32 {
         guard let seconds = call.number(1), seconds.isFinite, seconds >= (repeats ? 0.001 : 0), seconds <= 1e7 else {
             throw call.error(
-                "\(name) wants seconds, not \(call.describe(1))", "give it a number from \(repeats ? "0.001" : "0") to 10000000")
+                "\(name) wants seconds, not \(call.describe(1))",
+                "give it a number from \(repeats ? "0.001" : "0") to 10000000")
         }
         let interval = Int64(seconds * 1e9)
         let handler = try handler(at: 2, name, call)
@@ -89,7 +92,7 @@ extension GraphScript {
         return 0
     }
 
-    private func log(_ call: LuaCall) throws -> Int32 {
+    func log(_ call: LuaCall) throws -> Int32 {
         var parts: [String] = []
         let count = call.count
         for index in 0..<min(count, 100) {

@@ -18,11 +18,13 @@ extension GraphScript {
         }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let isProper = parts.allSatisfy { part in
-            !part.isEmpty && part.utf8.allSatisfy { LuaPattern.matches($0, class: UInt8(ascii: "w")) || $0 == 0x5F || $0 == 0x2D }
+            !part.isEmpty
+                && part.utf8.allSatisfy { LuaPattern.matches($0, class: UInt8(ascii: "w")) || $0 == 0x5F || $0 == 0x2D }
         }
         guard isProper, name.utf8.count <= 200 else {
             throw call.error(
-                "require \"\(name.prefix(200))\" is no module name", "write folder.file without .lua, below the graph's folder")
+                "require \"\(name.prefix(200))\" is no module name",
+                "write folder.file without .lua, below the graph's folder")
         }
         guard let modules else { return 0 }
         call.push(modules)
@@ -43,7 +45,8 @@ extension GraphScript {
             throw call.error(
                 "there is no module \"\(name)\": no file \(relative) below the graph's folder",
                 Spelling.nearest(to: String(parts.last ?? ""), in: near).map { "did you mean \"\(prefix)\($0)\"?" }
-                    ?? (near.isEmpty ? "make the file" : "there are: \(near.sorted().map { prefix + $0 }.joined(separator: ", "))"))
+                    ?? (near.isEmpty
+                        ? "make the file" : "there are: \(near.sorted().map { prefix + $0 }.joined(separator: ", "))"))
         }
         guard ScriptFiles.isBelow(real, folder), ScriptFiles.isRegularFile(real) else {
             throw call.error("module \"\(name)\" lies outside the graph's folder", "copy it into the folder")
@@ -61,7 +64,7 @@ extension GraphScript {
         language.texts[relative] = text
         modulesLoading.append(name)
         defer { modulesLoading.removeLast() }
-        try state.load(text, name: relative, on: call.pointer)
+        try state.load(WireStatements.rewrite(text), name: relative, on: call.pointer)
         call.push(name)
         try call.call(arguments: 1, results: 1)
         if call.isAbsent(-1) {

@@ -44,7 +44,7 @@ extension GraphScript {
                 let node = try script.nodeOfLook(call.handle(1)?.index ?? 0, call)
                 script.pushShared(Handle(.node, node), call)
                 lua_copy(call.pointer, -1, 1)
-            call.pop()
+                call.pop()
                 return try script.readNode(call)
             }
             define("__newindex") { script, call in
@@ -97,9 +97,17 @@ extension GraphScript {
     }
 
     func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
-        GraphModel.Look(
+        // The one filter whose output is not as large as its input.
+        let options =
+            kind != "filter.resize"
+            ? []
+            : [
+                OptionSchema("size", .size, "Size of the result.", unit: "px", required: true)
+            ]
+        return GraphModel.Look(
             schema: NodeSchema(
-                kind: kind, role: .filter, summary: filter.summary, parameters: filter.parameters, ports: filter.ports),
+                kind: kind, role: .filter, summary: filter.summary, options: options, parameters: filter.parameters,
+                ports: filter.ports),
             filter: filter)
     }
 
@@ -146,7 +154,9 @@ extension GraphScript {
 
     /// `transformer{ "name" }`: a filter that the host program registered.
     private func constructTransformer(_ call: LuaCall) throws -> Int32 {
-        guard call.kind(1) == .table else { throw call.error("transformer takes a table", "write transformer{ \"name\" }") }
+        guard call.kind(1) == .table else {
+            throw call.error("transformer takes a table", "write transformer{ \"name\" }")
+        }
         call.pushElement(1, 1)
         guard let name = call.string(-1) else {
             throw call.error("transformer needs the name that the program registered", "write transformer{ \"name\" }")
@@ -163,7 +173,9 @@ extension GraphScript {
             throw call.error(
                 "no transformer '\(name)' is registered",
                 Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
-                    ?? (names.isEmpty ? "the program that runs the graph registers none" : "there are: \(names.joined(separator: ", "))"))
+                    ?? (names.isEmpty
+                        ? "the program that runs the graph registers none"
+                        : "there are: \(names.joined(separator: ", "))"))
         }
         return try construct(registered(schema), call)
     }
@@ -210,11 +222,13 @@ extension GraphScript {
         let schema = look.schema
         guard model.patch.nodes.count < options.limits.nodes else {
             throw call.error(
-                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers", code: .budget)
+                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
+                code: .budget)
         }
         let (names, positions) = try call.keys(table)
         if let extra = positions.first(where: { $0 != 1 }) {
-            throw call.error("\(schema.kind) has a value at position \(extra)", "all but the name are written name = value")
+            throw call.error(
+                "\(schema.kind) has a value at position \(extra)", "all but the name are written name = value")
         }
         let id = try identifier(name, kind: schema.kind, call)
         var node = PatchNode(

@@ -39,17 +39,20 @@ extension GraphScript {
         }
         defineMethod("removeTarget") { script, call in
             let from = try script.single(try script.outputs(at: 1, call), call)
+            let source = script.id(from.node)
             for end in try script.inputs(at: 2, call) {
+                let target = script.id(end.node)
                 script.model.patch.wires.removeAll { wire in
-                    wire.from == script.id(from.node) && wire.to == script.id(end.node)
-                        && (end.port == nil || end.port == wire.port) && from.media.overlaps(wire.media)
+                    wire.from == source && wire.to == target && (end.port == nil || end.port == wire.port)
+                        && from.media.overlaps(wire.media)
                 }
             }
             return 0
         }
         defineMethod("removeAllTargets") { script, call in
             let from = try script.single(try script.outputs(at: 1, call), call)
-            script.model.patch.wires.removeAll { $0.from == script.id(from.node) && from.media.overlaps($0.media) }
+            let source = script.id(from.node)
+            script.model.patch.wires.removeAll { $0.from == source && from.media.overlaps($0.media) }
             return 0
         }
         defineMethod("ramp") { script, call in try script.ramp(call) }
@@ -198,7 +201,9 @@ extension GraphScript {
         if let handle = call.handle(target), handle.tag == .group {
             let group = model.groups[handle.index]
             var chosen: Int?
-            if let port { chosen = try self.port(at: port, names: group.inputs.map(\.name), of: title(call, target), call) }
+            if let port {
+                chosen = try self.port(at: port, names: group.inputs.map(\.name), of: title(call, target), call)
+            }
             for (offset, end) in from.enumerated() {
                 let position = chosen ?? offset
                 guard group.inputs.indices.contains(position) else {
@@ -223,7 +228,8 @@ extension GraphScript {
     private func port(at index: Int32, names: [String], of owner: String, _ call: LuaCall) throws -> Int {
         if let number = call.integer(index) {
             guard names.indices.contains(number - 1) else {
-                throw call.error("\(owner) has no port \(number)", "it has \(names.count): \(names.joined(separator: ", "))")
+                throw call.error(
+                    "\(owner) has no port \(number)", "it has \(names.count): \(names.joined(separator: ", "))")
             }
             return number - 1
         }

@@ -74,7 +74,7 @@ final class GraphScript {
         language.texts[path] = text
         isLoading = true
         defer { isLoading = false }
-        try state.load(text, name: path)
+        try state.load(WireStatements.rewrite(text), name: path)
         try state.run(seconds: options.limits.loading)
         try checkOverrides()
     }

@@ -118,7 +118,8 @@ struct OptionReader {
             guard role == .sink, case .string(let text) = value, !text.contains(":") else {
                 throw call.error(
                     "\(schema.name) of \(kind) is no URL\(value.isSecret ? "" : ": \"\(address)\"")",
-                    role == .source ? "write a URL such as rtmp://…, or file = for a file" : "write a URL such as rtmp://…")
+                    role == .source
+                        ? "write a URL such as rtmp://…, or file = for a file" : "write a URL such as rtmp://…")
             }
             return .string(try script.outputPath(text, call))
         }
@@ -131,7 +132,9 @@ struct OptionReader {
         return value
     }
 
-    private func oneOf(_ choices: [String]) -> String { "one of " + choices.map { "\"\($0)\"" }.joined(separator: ", ") }
+    private func oneOf(_ choices: [String]) -> String {
+        "one of " + choices.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
 
     private func wrong(_ schema: OptionSchema, _ index: Int32, _ expected: String) -> PatchError {
         call.error("\(schema.name) of \(kind) is \(call.describe(index))", "give it \(expected)")

@@ -125,7 +125,8 @@ struct ParameterReader {
     }
 
     private func wrong(_ schema: ParameterSchema, _ index: Int32, _ expected: String) -> PatchError {
-        call.error("\(schema.name) of \(kind) is \(call.describe(index))", "give it \(expected), a control or an animation")
+        call.error(
+            "\(schema.name) of \(kind) is \(call.describe(index))", "give it \(expected), a control or an animation")
     }
 
     /// Pushes floats as a script reads them.

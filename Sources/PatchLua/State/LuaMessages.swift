@@ -16,7 +16,7 @@ enum LuaMessages {
         var text = message
         var remedy = ""
         if text.contains(" near ") || text.hasPrefix("unfinished") {
-            text = "syntax error: " + text
+            if !text.hasPrefix("syntax error") { text = "syntax error: " + text }
             if text.contains("expected (to close") {
                 remedy = "a bracket or `end` is missing"
             } else if text.contains("near '<eof>'") || text.contains("near <eof>") {

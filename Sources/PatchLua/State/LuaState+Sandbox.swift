@@ -149,6 +149,7 @@ extension LuaState {
         call.setField("__index")
         setFunction("__newindex") { call in
             let name = call.string(2) ?? call.describe(2)
+            if name == WireStatements.name { return 0 }
             call.pushGlobals()
             call.pushField(-1, name)
             if !call.isAbsent(-1) {

@@ -1,4 +1,5 @@
 -- Turns the hue in the YIQ plane (NTSC's matrices, as GPUImage's). Encoded values. Alpha is kept.
+-- A positive hue turns against the YIQ angle, as GPUImage does.
 -- hue: -180…180 degrees, neutral 0; -180 and 180 are the same. Luminance is kept within rounding.
 return kernel {
   summary = "Turns all hues around the colour circle.",
@@ -7,7 +8,7 @@ return kernel {
     local y = dot(c.rgb, vec3(0.299, 0.587, 0.114))
     local i = dot(c.rgb, vec3(0.595716, -0.274453, -0.321263))
     local q = dot(c.rgb, vec3(0.211456, -0.522591, 0.311135))
-    local angle = radians(p.hue)
+    local angle = -radians(p.hue)
     local s, k = sin(angle), cos(angle)
     local i2, q2 = i * k - q * s, i * s + q * k
     local turned = vec3(
