@@ -123,9 +123,11 @@ import Testing
     ]
 
     @Test(arguments: mistakes) func mistakesAreExplained(mistake: Mistake) {
+        var options = ScriptOptions()
+        options.limits.loading = mistake.name == "too large" ? 20 : 1
         let text = Workspace().errorText(
-            "camera{'c'} >> kernel{ params = { amount = 1 }, pixel = function(c, p)\n\(mistake.body)\nend } >> display{'d'}"
-        )
+            "camera{'c'} >> kernel{ params = { amount = 1 }, pixel = function(c, p)\n\(mistake.body)\nend } >> display{'d'}",
+            options: options)
         #expect(text.hasPrefix("graph.lua:\(mistake.line): "), "\(text)")
         #expect(text.contains(mistake.hint), "\(text)")
     }
