@@ -1,8 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One line a module; the arrows are in docs/architecture.md and a test compares them with the imports.
 let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+func names(_ list: String) -> [Target.Dependency] { list.split(separator: " ").map { .byName(name: String($0)) } }
+
+/// A module in Sources. A test compares its imports with docs/architecture.md.
+func module(_ name: String, _ uses: String, exclude: [String] = [], plugins: [Target.PluginUsage] = []) -> Target {
+    .target(name: name, dependencies: names(uses), exclude: exclude, swiftSettings: strict, plugins: plugins)
+}
+func program(_ name: String, _ uses: String, path: String? = nil) -> Target {
+    .executableTarget(name: name, dependencies: names(uses), path: path, swiftSettings: strict)
+}
+func tests(_ name: String, _ uses: String) -> Target {
+    .testTarget(name: name, dependencies: names(uses), swiftSettings: strict)
+}
 
 let package = Package(
     name: "Patchbay",
@@ -18,54 +30,40 @@ let package = Package(
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
 
-        .target(name: "PatchMedia", swiftSettings: strict),
-        .target(name: "PatchKernel", dependencies: ["CLLVM", "PatchMedia"], swiftSettings: strict),
-        .target(name: "PatchGraph", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
-        .target(
-            name: "PatchFilters", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia"], exclude: ["Library"],
-            swiftSettings: strict, plugins: ["EmbedFilters"]),
-        .target(name: "PatchFFmpeg", dependencies: ["CFFmpeg", "PatchGraph", "PatchMedia"], swiftSettings: strict),
-        .target(name: "PatchDisplay", dependencies: ["CSDL", "PatchGraph", "PatchMedia"], swiftSettings: strict),
-        .target(
-            name: "PatchLua", dependencies: ["CLua", "PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia"],
-            swiftSettings: strict),
-        .target(
-            name: "Patchbay",
-            dependencies: [
-                "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchLua",
-            ],
-            swiftSettings: strict),
-        .executableTarget(name: "PatchbayCLI", dependencies: ["Patchbay"], swiftSettings: strict),
+        module("PatchMedia", ""),
+        module("PatchKernel", "CLLVM PatchMedia"),
+        module("PatchGraph", "PatchKernel PatchMedia"),
+        module("PatchFilters", "PatchGraph PatchKernel PatchMedia", exclude: ["Library"], plugins: ["EmbedFilters"]),
+        module("PatchFFmpeg", "CFFmpeg PatchGraph PatchMedia"),
+        module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
+        module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
+        module("Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchLua"),
+        program("PatchbayCLI", "Patchbay"),
+        program("PatchbayExample", "Patchbay"),
 
         // Makes Sources/PatchFilters/Library/**.lua part of PatchFilters.
         .plugin(name: "EmbedFilters", capability: .buildTool(), dependencies: ["EmbedFiltersTool"]),
-        .executableTarget(name: "EmbedFiltersTool", path: "Plugins/EmbedFiltersTool"),
+        program("EmbedFiltersTool", "", path: "Plugins/EmbedFiltersTool"),
+
         // Measurements that scripts and tests run as programs of their own.
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
-        .executableTarget(
-            name: "EngineBench", dependencies: ["CAllocationCounter", "PatchGraph", "PatchKernel", "PatchMedia"],
-            path: "Benchmarks/EngineBench", swiftSettings: strict),
+        program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
+        program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
+        program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
-        .testTarget(name: "PatchMediaTests", dependencies: ["PatchMedia"], swiftSettings: strict),
-        .testTarget(
-            name: "PatchGraphTests", dependencies: ["PatchGraph", "PatchKernel", "PatchMedia", "PatchTesting"],
-            swiftSettings: strict),
-        .testTarget(name: "PatchTestingTests", dependencies: ["PatchTesting"], swiftSettings: strict),
-        .testTarget(
-            name: "PatchbayEndToEndTests", dependencies: ["PatchMedia", "PatchTesting"], swiftSettings: strict),
-        .testTarget(name: "PatchbayStructureTests", dependencies: ["PatchTesting"], swiftSettings: strict),
-        .testTarget(
-            name: "PatchLuaTests", dependencies: ["PatchLua", "PatchGraph", "PatchKernel", "PatchMedia", "PatchFilters"],
-            swiftSettings: strict),
-        .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
-        .testTarget(
-            name: "PatchFFmpegTests", dependencies: ["PatchFFmpeg", "PatchGraph", "PatchMedia", "PatchTesting"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "PatchDisplayTests", dependencies: ["PatchDisplay", "PatchGraph", "PatchMedia", "PatchTesting"],
-            swiftSettings: strict),
+        tests("PatchTestingTests", "PatchTesting"),
+        tests("PatchMediaTests", "PatchMedia"),
+        tests("PatchKernelTests", "PatchKernel PatchMedia"),
+        tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
+        tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
+        tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
+        tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
+        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
+        tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
+        tests("PatchbayStructureTests", "PatchTesting"),
+        tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -43,17 +43,20 @@ final class DisplayThread: Sendable {
         var results: [Int: Result<Void, PatchError>] = [:]
         var closed: Set<Int> = []
         var hasThread = false
+        var hasNewFrame = false
+        /// Reports of the open windows, for when the server goes away.
+        var environments: [Int: NodeEnvironment] = [:]
+        /// The server went away; the thread is gone with it.
+        var isLost = false
     }
 
     private let state = Monitor(State())
-    /// SDL's number for our wake-up events; 0 before SDL runs.
-    private let wakeEvent = Atomic<UInt32>(0)
-
     /// Makes a window and waits until it is there (or not), at most 10 s.
     /// - Throws: `PatchError.unavailable` when there is no display.
     func open(settings: DisplaySettings, video: VideoFormat, environment: NodeEnvironment) throws -> WindowHandle {
         let slot = FrameSlot()
         let id = try state.notify { state in
+            if state.isLost { throw Self.lost.placed(node: environment.nodeID, at: environment.location) }
             if !state.hasThread {
                 _ = try PosixThread(name: "display", stackSize: 8 << 20) { self.run() }
                 state.hasThread = true
@@ -64,8 +67,9 @@ final class DisplayThread: Sendable {
                 .open(id: id, settings: settings, video: video, environment: environment, slot: slot))
             return id
         }
-        wake()
-        let result = state.wait(until: monotonicNanoseconds() + 10_000_000_000) { $0.results.removeValue(forKey: id) }
+        let result = state.wait(until: monotonicNanoseconds() + 10_000_000_000) { state -> Result<Void, PatchError>? in
+            state.results.removeValue(forKey: id) ?? (state.isLost ? .failure(Self.lost) : nil)
+        }
         switch result {
         case .success?: return WindowHandle(id: id, slot: slot)
         case .failure(let error)?: throw error.placed(node: environment.nodeID, at: environment.location)
@@ -80,24 +84,15 @@ final class DisplayThread: Sendable {
     /// Shows a frame soon; returns at once. Allocates nothing.
     func show(_ frame: Frame, in window: WindowHandle) {
         window.slot.put(frame)
-        wake()
+        state.notify { $0.hasNewFrame = true }
     }
 
     /// Takes the window away and waits for it, at most 2 s.
     func close(_ window: WindowHandle) {
         state.notify { $0.commands.append(.close(id: window.id)) }
-        wake()
         _ = state.wait(until: monotonicNanoseconds() + 2_000_000_000) {
-            $0.closed.remove(window.id) != nil ? true : nil
+            $0.isLost || $0.closed.remove(window.id) != nil ? true : nil
         }
-    }
-
-    private func wake() {
-        let type = wakeEvent.load(ordering: .acquiring)
-        guard type != 0 else { return }
-        var event = SDL_Event()
-        event.type = type
-        SDL_PushEvent(&event)
     }
 
     // MARK: The display thread
@@ -105,7 +100,7 @@ final class DisplayThread: Sendable {
     private func run() {
         var windows: [Int: SDLWindow] = [:]
         while true {
-            let commands = nextCommands(waiting: windows.isEmpty)
+            let commands = nextCommands(hasWindows: !windows.isEmpty)
             for command in commands {
                 switch command {
                 case .open(let id, let settings, let video, let environment, let slot):
@@ -114,31 +109,38 @@ final class DisplayThread: Sendable {
                         windows[id] = try SDLWindow(
                             settings: settings, video: video, environment: environment, slot: slot)
                     }
-                    state.notify { $0.results[id] = result }
+                    state.notify { state in
+                        state.results[id] = result
+                        if windows[id] != nil { state.environments[id] = environment }
+                    }
                 case .close(let id):
                     windows[id] = nil
                     if windows.isEmpty { stopSDL() }
-                    state.notify { _ = $0.closed.insert(id) }
+                    state.notify { state in
+                        state.closed.insert(id)
+                        state.environments[id] = nil
+                    }
                 }
             }
             if windows.isEmpty { continue }
             var event = SDL_Event()
-            // The time-out is only a net: every frame and command pushes an event.
-            if SDL_WaitEventTimeout(&event, 50) == 1 {
-                repeat { dispatch(event, to: windows) } while SDL_PollEvent(&event) == 1
-            }
+            while SDL_PollEvent(&event) == 1 { dispatch(event, to: windows) }
             for window in windows.values { window.present() }
+            if XServerLoss.hasHappened { return abandon(windows) }
         }
     }
 
-    private func nextCommands(waiting: Bool) -> [Command] {
-        if waiting { return state.wait { $0.commands.isEmpty ? nil : Self.takeAll(&$0) } ?? [] }
-        return state.withLock { $0.commands.isEmpty ? [] : Self.takeAll(&$0) }
-    }
-
-    private static func takeAll(_ state: inout State) -> [Command] {
-        defer { state.commands.removeAll() }
-        return state.commands
+    /// Waits for a command or a frame. SDL's own waiting is not used: another thread would have to wake it through the
+    /// connection to the X server, which then could break on that thread. Keys and clicks are looked for every 8 ms.
+    private func nextCommands(hasWindows: Bool) -> [Command] {
+        let deadline = hasWindows ? monotonicNanoseconds() + 8_000_000 : nil
+        let commands = state.wait(until: deadline) { state -> [Command]? in
+            guard state.hasNewFrame || !state.commands.isEmpty else { return nil }
+            state.hasNewFrame = false
+            defer { state.commands.removeAll() }
+            return state.commands
+        }
+        return commands ?? []
     }
 
     private func dispatch(_ event: SDL_Event, to windows: [Int: SDLWindow]) {
@@ -157,10 +159,13 @@ final class DisplayThread: Sendable {
         guard SDL_WasInit(SDL_INIT_VIDEO) == 0 else { return }
         SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1")
         SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear")
+        // Otherwise the software renderer hands its picture to OpenGL after all.
+        if getenv("SDL_RENDER_DRIVER") == nil { SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0") }
         SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1")
         SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0")
+        // Not a console (KMS), not a dummy that shows nothing. The environment variable SDL_VIDEODRIVER wins over this.
+        SDL_SetHint(SDL_HINT_VIDEODRIVER, "x11,wayland")
         SDL_SetMainReady()
-        // A console without X or Wayland would give SDL the whole screen (KMS); a window is what was asked for.
         let hasServer = getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil
         let isForced = getenv("SDL_VIDEODRIVER") != nil
         guard hasServer || isForced else {
@@ -174,10 +179,23 @@ final class DisplayThread: Sendable {
                 remedy: "check DISPLAY, or leave the display node out; everything else goes on",
                 cause: SDL_GetError().map { String(cString: $0) })
         }
-        if wakeEvent.load(ordering: .relaxed) == 0 {
-            wakeEvent.store(SDL_RegisterEvents(1), ordering: .releasing)
+    }
+
+    /// The X server is gone: nothing may touch SDL or its windows any more, not even to free them.
+    private func abandon(_ windows: [Int: SDLWindow]) {
+        for window in windows.values { _ = Unmanaged.passRetained(window) }
+        let environments = state.notify { state in
+            state.isLost = true
+            return state.environments.values.map { $0 }
+        }
+        for environment in environments {
+            environment.report(.problem(Self.lost.placed(node: environment.nodeID, at: environment.location)))
         }
     }
+
+    private static let lost = PatchError(
+        .unavailable, "the X server went away; nothing is shown any more",
+        remedy: "start the program again to have windows")
 
     private func stopSDL() { SDL_QuitSubSystem(SDL_INIT_VIDEO) }
 }

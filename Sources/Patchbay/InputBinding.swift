@@ -34,7 +34,8 @@ enum InputBinding {
     ) throws -> any MediaSource {
         guard case .source(let make)? = kinds.first(where: { $0.schema.kind == kind })?.factory else {
             throw PatchError(
-                .unavailable, "this program has no source '\(kind)'", node: environment.nodeID, at: environment.location)
+                .unavailable, "this program has no source '\(kind)'", node: environment.nodeID, at: environment.location
+            )
         }
         return try make(options, environment)
     }

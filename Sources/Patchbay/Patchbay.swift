@@ -1,10 +1,10 @@
-import PatchDisplay
-import PatchFFmpeg
-import PatchFilters
 // `import Patchbay` is all that an app needs: frames, patches, the engine, and every node.
+@_exported import PatchDisplay
+@_exported import PatchFFmpeg
+@_exported import PatchFilters
 @_exported import PatchGraph
 @_exported import PatchKernel
-import PatchLua
+@_exported import PatchLua
 @_exported import PatchMedia
 
 extension NodeRegistry {

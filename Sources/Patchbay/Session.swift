@@ -120,6 +120,9 @@ public final class PatchbaySession: Sendable {
         script.secret = { secrets[$0] ?? ScriptOptions.environmentSecret($0) }
         script.log = { onEvent(.log($0.message, $0.location)) }
         script.onError = { onEvent(.scriptError($0)) }
+        script.onReload = { report in
+            onEvent(report.error.map { .rejected($0) } ?? .reloaded(seconds: report.seconds))
+        }
         return ScriptHost(path: options.graph, registry: registry, options: script)
     }
 
@@ -200,7 +203,8 @@ public final class PatchbaySession: Sendable {
     /// Closing a window ends a graph that only showed something; one that records or publishes goes on.
     private func windowClosed(_ id: NodeID) {
         let engine = state.withLock { $0.engine }
-        let hasOtherOutput = engine?.plan?.sinks.contains { $0.kind != "display" && $0.kind != "rawDataOutput" } ?? false
+        let hasOtherOutput =
+            engine?.plan?.sinks.contains { $0.kind != "display" && $0.kind != "rawDataOutput" } ?? false
         if !hasOtherOutput { requestStop() }
     }
 

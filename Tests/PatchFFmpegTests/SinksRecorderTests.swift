@@ -23,9 +23,12 @@ struct SinksRecorderTests {
         let feeder = try Feeder(makeSink("recorder", options))
         try feeder.feed(count: 75, flashes: true)
         feeder.sink.finish()
+        // ffprobe lists a stream of MPEG-TS twice: below its program and by itself.
         #expect(
-            try probe(file, "stream=codec_name,width,height,pix_fmt", stream: "v") == [expected, "320", "240", pixels])
-        #expect(try probe(file, "stream=codec_name,sample_rate,channels", stream: "a") == [sound, "48000", "2"])
+            try probe(file, "stream=codec_name,width,height,pix_fmt", stream: "v").prefix(4)
+                == [expected, "320", "240", pixels])
+        #expect(
+            try probe(file, "stream=codec_name,sample_rate,channels", stream: "a").prefix(3) == [sound, "48000", "2"])
         let times = try pictureTimes(file)
         #expect(times.count == 75)
         // Matroska, WebM and FLV count milliseconds, MPEG-TS 1/90000 s, the others the rate itself.
@@ -106,10 +109,11 @@ struct SinksRecorderTests {
         let scratch = try TemporaryDirectory()
         let file = scratch.file("key.mkv")
         let feeder = try Feeder(makeSink("recorder", ["file": .string(file), "keyframe": .number(0.5)]), sound: false)
-        try feeder.feed(count: 60)
+        // A still picture: no cut makes the encoder add keyframes of its own.
+        for _ in 0..<60 { try feeder.feed { frame, _ in Feeder.fill(frame, luma: 100) } }
         feeder.sink.finish()
         let flags = try probe(file, "packet=flags", stream: "v").map { $0.hasPrefix("K") }
-        #expect(flags.indices.filter { flags[$0] && $0 % 15 == 0 } == [0, 15, 30, 45])
+        #expect(flags.indices.filter { flags[$0] } == [0, 15, 30, 45])
     }
 
     @Test(
@@ -130,6 +134,38 @@ struct SinksRecorderTests {
         for (tick, value) in decoded.dropLast().enumerated() {
             #expect(abs(value - Int(Feeder.luma(Int64(tick)))) <= 3, "frame \(tick)")
         }
+    }
+
+    @Test("encoding neither copies frames nor keeps them")
+    func poolStaysSmall() throws {
+        let scratch = try TemporaryDirectory()
+        let feeder = try Feeder(makeSink("recorder", ["file": .string(scratch.file("a.mp4"))]), sound: false)
+        try feeder.feed(count: 200)
+        // The one being filled, the last one (kept to fill a gap), and what the encoder has not copied yet.
+        #expect(try #require(feeder.framesInPool) <= 4)
+        feeder.sink.finish()
+    }
+
+    @Test("sound alone")
+    func soundAlone() throws {
+        let scratch = try TemporaryDirectory()
+        let file = scratch.file("a.mkv")
+        let sink = try makeSink("recorder", ["file": .string(file)])
+        let request = try sink.negotiate(offered: nil, hasSound: true, rate: FrameRate(30))
+        #expect(request.video == nil)
+        try sink.open(video: nil, audio: request.audio, rate: FrameRate(30))
+        for tick in 0..<30 {
+            let block = AudioBlock(format: AudioFormat(), capacity: 1600)
+            block.count = 1600
+            try sink.consume(
+                Delivery(
+                    frame: nil, sound: block, pts: FrameRate(30).time(ofFrame: Int64(tick)),
+                    duration: FrameRate(30).frameDuration, tick: Int64(tick), sequence: Int64(tick)))
+        }
+        sink.finish()
+        #expect(try probe(file, "stream=codec_type") == ["audio"])
+        let decoded = try run("ffmpeg", ["-v", "error", "-i", file, "-f", "s16le", "-ac", "1", "-"]).output.count / 2
+        #expect(decoded >= 48_000 && decoded <= 48_000 + 2048)
     }
 
     @Test("an opened recorder keeps its format when the graph changes")
@@ -174,13 +210,10 @@ struct SinksRecorderFailureTests {
         arguments: ["full.mp4", "full.mkv"])
     func fullDisk(name: String) throws {
         let scratch = try TemporaryDirectory()
-        try #require(
-            try run("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", scratch.path]).exitCode == 0,
-            "this test mounts a small tmpfs: run the tests as root")
-        defer { _ = try? run("umount", [scratch.path]) }
-        let file = scratch.file(name)
+        let disk = try SmallDisk(kilobytes: 4096)
+        let file = try disk?.folder.file(name) ?? SmallDisk.fullFile(name, in: scratch)
         let sink = try makeSink(
-            "recorder", ["file": .string(file), "bitrate": .number(8e6), "speed": .string("ultrafast")])
+            "recorder", ["file": .string(file), "bitrate": .number(4e6), "speed": .string("ultrafast")])
         let feeder = try Feeder(sink, sound: false)
         var generator = SystemRandomNumberGenerator()
         let error = #expect(throws: PatchError.self) {
@@ -197,12 +230,13 @@ struct SinksRecorderFailureTests {
         #expect(error?.cause == "No space left on device")
         #expect(error?.remedy == "free some space, or write to another disk")
         sink.finish()
+        guard disk != nil else { return }
         let played = try run(
             "ffprobe",
             [
                 "-v", "quiet", "-count_packets", "-select_streams", "v", "-show_entries", "stream=nb_read_packets",
                 "-of", "default=nw=1:nk=1", file,
             ])
-        #expect((Int(played.text.prefix { $0.isNumber }) ?? 0) > 5, "\(played.text)")
+        #expect((Int(played.text.prefix { $0.isNumber }) ?? 0) > 30, "\(played.text)")
     }
 }

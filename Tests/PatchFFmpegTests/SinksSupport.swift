@@ -11,6 +11,26 @@ func run(_ command: String, _ arguments: [String]) throws -> ProgramOutcome {
     try Program.run(command, arguments, mayFail: true)
 }
 
+/// A folder on a disk of its own of `kilobytes`, a tmpfs; nil where mounting is not allowed.
+final class SmallDisk {
+    let folder: TemporaryDirectory
+
+    init?(kilobytes: Int) throws {
+        folder = try TemporaryDirectory()
+        guard try run("mount", ["-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", folder.path]).exitCode == 0 else {
+            return nil
+        }
+    }
+
+    deinit { _ = try? run("umount", [folder.path]) }
+
+    /// A file whose every write finds the disk full, for machines that allow no mount.
+    static func fullFile(_ name: String, in folder: TemporaryDirectory) throws -> String {
+        try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: "/dev/full")
+        return folder.file(name)
+    }
+}
+
 /// One field of each line that ffprobe prints for `entries`.
 func probe(_ file: String, _ entries: String, stream: String? = nil, extra: [String] = []) throws -> [String] {
     var arguments = ["-v", "error", "-of", "default=nw=1:nk=1", "-show_entries", entries]
@@ -55,6 +75,9 @@ final class Feeder {
     private var offered: Int64 = 0
     private let pool: FramePool?
     private let hasSound: Bool
+
+    /// Frames that the pool made because earlier ones were still in use.
+    var framesInPool: Int? { pool?.count }
 
     /// Luma of frame `tick`, apart from flashes: a step of 8 a frame that repeats after 16 frames.
     static func luma(_ tick: Int64) -> UInt8 { UInt8(48 + tick % 16 * 8) }
@@ -134,15 +157,16 @@ final class Feeder {
     }
 }
 
-/// The mean luma of every decoded frame, by ffmpeg.
+/// The mean luma code (limited range, as stored) of every decoded frame, by ffmpeg.
 func decodedLuma(_ file: String) throws -> [Int] {
     let output = try run(
         "ffmpeg",
         [
-            "-v", "error", "-i", file, "-map", "0:v", "-vf", "extractplanes=y,scale=1:1:flags=area", "-pix_fmt", "gray",
+            "-v", "error", "-i", file, "-map", "0:v", "-vf", "scale=2:2:flags=area", "-pix_fmt", "yuv420p",
             "-fps_mode", "passthrough", "-f", "rawvideo", "-",
         ])
-    return output.output.map(Int.init)
+    // Four bytes of luma and two of chroma a frame.
+    return stride(from: 0, to: output.output.count, by: 6).map { Int(output.output[$0]) }
 }
 
 /// Times of pictures in seconds, sorted.
@@ -169,15 +193,18 @@ func soundOffsets(_ file: String) throws -> [Double] {
     let luma = try decodedLuma(file)
     let times = try probe(file, "frame=pts_time", stream: "v").compactMap(Double.init)
     let flashes = zip(times, luma).filter { $0.1 > 220 }.map(\.0)
-    let start =
-        try probe(file, "frame=pts_time", stream: "a", extra: ["-read_intervals", "%+#1"]).compactMap(Double.init).first
-        ?? 0
+    // The filter puts silence before the first sample, so that sample 0 is at time 0.
     let sound = try run(
-        "ffmpeg", ["-v", "error", "-i", file, "-map", "0:a", "-ac", "1", "-ar", "48000", "-f", "f32le", "-"])
+        "ffmpeg",
+        [
+            "-v", "error", "-copyts", "-i", file, "-map", "0:a", "-af", "aresample=async=1:first_pts=0", "-ac", "1",
+            "-ar",
+            "48000", "-f", "f32le", "-",
+        ])
     let samples = sound.output.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     var (clicks, last): ([Double], Int) = ([], -48_000)
     for (index, sample) in samples.enumerated() where abs(sample) > 0.3 {
-        if index - last > 24_000 { clicks.append(start + Double(index) / 48_000) }
+        if index - last > 24_000 { clicks.append(Double(index) / 48_000) }
         last = index
     }
     #expect(flashes.count == clicks.count)

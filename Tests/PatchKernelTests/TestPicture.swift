@@ -11,7 +11,7 @@ final class TestPicture {
     private(set) var reference: ImageReference
     private var mappings: [(UnsafeMutableRawPointer, Int)] = []
 
-    /// Strides are as small as can be; `bottomUp` makes them negative, `padding` adds bytes to each row.
+    /// Strides are as small as can be; `bottomUp` makes them negative, `padding` adds samples to each row.
     init(_ format: PixelFormat, _ width: Int, _ height: Int, bottomUp: Bool = false, padding: Int = 0) {
         self.format = format
         self.width = width
@@ -21,7 +21,7 @@ final class TestPicture {
         for index in 0..<format.planeCount {
             let layout = format.layout(ofPlane: index)
             let rowBytes = layout.width(of: width) * layout.bytesPerPixel
-            let stride = rowBytes + padding
+            let stride = rowBytes + padding * (format.bitDepth > 8 ? 2 : 1)
             let rows = layout.height(of: height)
             let bytes = stride * (rows - 1) + rowBytes
             let pages = (bytes + page - 1) / page

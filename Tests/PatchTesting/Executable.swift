@@ -6,15 +6,21 @@ public enum Executable {
     /// - Throws: `TestProblem` when it was not built.
     public static func path() throws -> String {
         if let named = getenv("PATCHBAY_EXECUTABLE") { return String(cString: named) }
+        return try path(of: "patchbay")
+    }
+
+    /// Absolute path of another program of this package, beside the test runner.
+    /// - Throws: `TestProblem` when it was not built.
+    public static func path(of program: String) throws -> String {
         let resolved = realpath("/proc/self/exe", nil)
         defer { free(resolved) }
         let runner = resolved.map { String(cString: $0) } ?? ""
-        let beside = runner.prefix(upTo: runner.lastIndex(of: "/") ?? runner.startIndex) + "/patchbay"
-        for candidate in [String(beside), Fixtures.packageRoot + "/.build/release/patchbay"]
+        let beside = runner.prefix(upTo: runner.lastIndex(of: "/") ?? runner.startIndex) + "/\(program)"
+        for candidate in [String(beside), Fixtures.packageRoot + "/.build/release/\(program)"]
         where access(candidate, X_OK) == 0 {
             return candidate
         }
-        throw TestProblem("the program patchbay is not built: swift build -c release --product patchbay")
+        throw TestProblem("the program \(program) is not built: swift build -c release --product \(program)")
     }
 
     /// Runs `patchbay` to its end.

@@ -68,4 +68,20 @@ import Testing
         #expect(outcome.output.count == 25 * 64 * 48 * 4)
         #expect(!outcome.errorText.contains("\r") && !outcome.errorText.contains("["), "\(outcome.errorText)")
     }
+
+    /// A terminal gets a bar; script(1) makes one.
+    @Test func renderShowsABarOnATerminal() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "graph.lua",
+            """
+            testPattern { "bars", kind = "bars", size = "1280x720", fps = 30 } >> recorder { "rec", file = "out.mkv" }
+            """)
+        let command = try "\(Executable.path()) render graph.lua --duration 10"
+        let outcome = try Program.run(
+            "script", ["-qec", command, "/dev/null"], environment: ["TERM": "xterm"], directory: directory.path)
+        #expect(outcome.text.contains(" %  "), "\(outcome.text)")
+        #expect(outcome.text.contains("/300 frames"), "\(outcome.text)")
+        #expect(try FFprobe.report(directory.file("out.mkv"), counting: true).video?.nbReadFrames == "300")
+    }
 }

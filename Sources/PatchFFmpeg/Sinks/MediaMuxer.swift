@@ -100,12 +100,24 @@ final class MediaMuxer {
         else { return }
         guard av_packet_ref(scratch.pointer, packet.pointer) >= 0 else { throw outOfMemory("a packet") }
         scratch.pointer.pointee.stream_index = Int32(index)
+        scratch.pointer.pointee.pts += delay(of: index)
+        scratch.pointer.pointee.dts += delay(of: index)
         av_packet_rescale_ts(scratch.pointer, streams[index].timeBase, stream.pointee.time_base)
         interrupt.allow(nanoseconds: target.isNetwork ? MediaMuxer.writeLimit : nil)
         FFmpegLog.forget()
         let status = av_interleaved_write_frame(context, scratch.pointer)
         guard status >= 0 else { throw failure(status, opening: false) }
         if let pb = context.pointee.pb, pb.pointee.error < 0 { throw failure(pb.pointee.error, opening: false) }
+    }
+
+    /// What must be added to a stream's time stamps. Before FFmpeg 6, the Matroska muxer tells players to take off
+    /// Opus's encoder delay, but does not add it, so that sound would come 6.5 ms early.
+    private func delay(of index: Int) -> Int64 {
+        let parameters = streams[index].pointer.pointee
+        guard parameters.codec_id == AV_CODEC_ID_OPUS, ["webm", "matroska"].contains(target.muxer),
+            avformat_version() >> 16 < 60
+        else { return 0 }
+        return Int64(parameters.initial_padding)
     }
 
     /// Writes what waits and the trailer, and closes.
@@ -141,7 +153,9 @@ final class MediaMuxer {
     }
 
     private func remedy(_ status: Int32, opening: Bool) -> String {
-        if AVError.isErrno(status, ENOSPC) { return "free some space, or write to another disk" }
+        if AVError.isErrno(status, ENOSPC) || AVError.isErrno(status, EDQUOT) || AVError.isErrno(status, EFBIG) {
+            return "free some space, or write to another disk"
+        }
         if AVError.isErrno(status, EACCES) || AVError.isErrno(status, EROFS) || AVError.isErrno(status, EPERM) {
             return target.isNetwork ? "check the stream key" : "choose a place that may be written"
         }

@@ -93,6 +93,7 @@ final class Publisher: MediaSink {
             channels: audio?.channels == 1 ? 1 : 2, globalHeader: destination.target.wantsGlobalHeader,
             rate: outputRate)
         do {
+            if !destination.target.isNetwork { try makeFolder(forOutput: destination.target.url) }
             let streams = try session.withLock { session in
                 let encoder = try MediaEncoder(encoding, format: video, tickRate: rate)
                 session = Session(encoder: encoder)

@@ -50,7 +50,7 @@ final class PublisherLink: Sendable {
     /// - Throws: `PatchError` when that does not succeed within a second more than a connection may take.
     func start() throws {
         set(.connecting)
-        _ = try PosixThread(name: "publish") { self.run() }
+        _ = try PosixThread(name: "publish") { withoutWriteSignals { self.run() } }
         let limit = monotonicNanoseconds() + MediaMuxer.connectLimit + 1_000_000_000
         switch progress.wait(until: limit, { $0.firstResult }) {
         case .success?: return

@@ -77,6 +77,7 @@ final class Recorder: MediaSink {
             audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
             channels: audio?.channels == 1 ? 1 : 2, globalHeader: target.wantsGlobalHeader, rate: outputRate)
         do {
+            try makeFolder(forOutput: path)
             try session.withLock { session in
                 let encoder = try MediaEncoder(encoding, format: video, tickRate: rate)
                 let muxer = try MediaMuxer(target, streams: encoder.streams, interrupt: interruption)
@@ -90,7 +91,7 @@ final class Recorder: MediaSink {
         try session.withLock { session in
             guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
             do {
-                try encoder.consume(delivery) { try muxer.write($0) }
+                try withoutWriteSignals { try encoder.consume(delivery) { try muxer.write($0) } }
             } catch let error as PatchError {
                 // Fragments and clusters that are on the disk stay playable; no trailer is written over them.
                 session = nil
@@ -104,8 +105,10 @@ final class Recorder: MediaSink {
             guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
             session = nil
             do {
-                try encoder.finish { try muxer.write($0) }
-                try muxer.finish()
+                try withoutWriteSignals {
+                    try encoder.finish { try muxer.write($0) }
+                    try muxer.finish()
+                }
             } catch let error as PatchError {
                 environment.report(.problem(error.placed(node: environment.nodeID, at: environment.location)))
             } catch {}

@@ -58,7 +58,11 @@ final class Snapshot: MediaSink {
         return SinkRequest(video: video, fill: fill, queue: queue)
     }
 
-    func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {}
+    func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {
+        do { try makeFolder(forOutput: path) } catch let error as PatchError {
+            throw error.placed(node: environment.nodeID, at: environment.location)
+        }
+    }
 
     func consume(_ delivery: Delivery) throws {
         guard let frame = delivery.frame, delivery.pts >= time, !isDone.load(ordering: .relaxed) else { return }

@@ -107,7 +107,7 @@ final class VideoEncoder {
             ]
         case "libvpx-vp9":
             if case .quality = encoding.rateControl { options += [("b", "0")] }
-            options += [("deadline", "realtime"), ("cpu-used", "\(max(4, 9 - encoding.speedIndex))"), ("row-mt", "1")]
+            options += [("deadline", "realtime"), ("cpu-used", "\(max(4, 8 - encoding.speedIndex))"), ("row-mt", "1")]
         case "libsvtav1":
             // SVT-AV1 1.x prints its settings on stderr and knows only the environment as a switch for that.
             setenv("SVT_LOG", "1", 0)

@@ -3,17 +3,22 @@ import PatchMedia
 
 /// What `--bind name=…` may name: a device, a URL or a file. The operator says it, so that it may lie anywhere.
 enum Binding {
-    static func source(_ options: NodeOptions, _ environment: NodeEnvironment) throws -> any MediaSource {
+    static func source(
+        _ options: NodeOptions, _ environment: NodeEnvironment, standIns: [String: NodeKind]
+    ) throws -> any MediaSource {
         let name = environment.nodeID
-        guard let target = environment.bindings[name], !target.isEmpty else {
+        let bound = environment.bindings[name].flatMap { $0.isEmpty ? nil : $0 } ?? options.string("default")
+        guard let target = bound else {
             throw PatchError(
                 .usage, "input '\(name)' is not bound", remedy: "say what it is with --bind \(name)=FILE|URL|DEVICE")
         }
         var playback = MediaSources.playback(options, loops: !environment.isOffline)
-        playback.orientation = MediaSources.orientation(options)
-        if target.hasPrefix("/dev/video") {
+        playback.orientation = OrientationOptions.orientation(options)
+        if case .source(let make)? = standIns[target]?.factory { return try make(options, environment) }
+        if target == "camera" || target.hasPrefix("/dev/video") {
+            let device = target == "camera" ? nil : target
             return LibavSource(
-                try .camera(target, size: options.size("size"), fps: options.number("fps")), playback: playback,
+                try .camera(device, size: options.size("size"), fps: options.number("fps")), playback: playback,
                 environment: environment)
         }
         if isDisplay(target) {

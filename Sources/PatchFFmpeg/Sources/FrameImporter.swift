@@ -23,8 +23,12 @@ final class FrameImporter {
     }
 
     /// Takes the picture out of `picture`; nil when it cannot be used, which is reported once for each cause.
-    /// - Parameter orientation: how the stored picture must be turned to stand upright.
-    func frame(from picture: UnsafeMutablePointer<AVFrame>, orientation: Orientation) -> Frame? {
+    /// - Parameters:
+    ///   - orientation: how the stored picture must be turned to stand upright.
+    ///   - isPremultiplied: the decoder multiplied by alpha already, as FFmpeg's SVG decoder does.
+    func frame(
+        from picture: UnsafeMutablePointer<AVFrame>, orientation: Orientation, isPremultiplied: Bool = false
+    ) -> Frame? {
         defer { borrowed.releaseUnused() }
         let (width, height) = (Int(picture.pointee.width), Int(picture.pointee.height))
         guard width > 0, height > 0, max(width, height) <= VideoFormat.maximumSide else {
@@ -51,7 +55,9 @@ final class FrameImporter {
         let format = VideoFormat(
             pixelFormat, width: width, height: height, color: color, orientation: orientation)
         // Alpha must be premultiplied, so that such pictures are copied too.
-        guard PixelFormat(source) != nil, !pixelFormat.hasAlpha else { return convert(picture, to: format) }
+        guard PixelFormat(source) != nil, !pixelFormat.hasAlpha else {
+            return convert(picture, to: format, isPremultiplied: isPremultiplied)
+        }
         guard let frame = borrowed.wrap(picture, as: format) else {
             reject("more than 512 frames of '\(shown)' are held back by the graph", remedy: "shorten its delays")
             return nil
@@ -60,7 +66,9 @@ final class FrameImporter {
     }
 
     /// Through swscale or a copy, with premultiplied alpha. For still images and what no kernel reads.
-    private func convert(_ picture: UnsafeMutablePointer<AVFrame>, to format: VideoFormat) -> Frame? {
+    private func convert(_ picture: UnsafeMutablePointer<AVFrame>, to format: VideoFormat, isPremultiplied: Bool)
+        -> Frame?
+    {
         let source = AVPixelFormat(rawValue: picture.pointee.format)
         if PixelFormat(source) == nil {
             notice(
@@ -82,7 +90,7 @@ final class FrameImporter {
                 remedy: "convert it, for example to yuv420p")
             return nil
         }
-        if format.pixelFormat.hasAlpha, hasAlpha(source) { frame.premultiply() }
+        if format.pixelFormat.hasAlpha, hasAlpha(source), !isPremultiplied { frame.premultiply() }
         return frame
     }
 

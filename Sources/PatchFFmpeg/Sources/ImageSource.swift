@@ -68,7 +68,10 @@ final class ImageSource: MediaSource, @unchecked Sendable {
         }
         let importer = FrameImporter(shown: path, report: environment.report)
         let upright = statedOrientation(of: picture) ?? reader.orientation
-        guard let frame = importer.frame(from: picture, orientation: upright.then(orientation)) else {
+        guard
+            let frame = importer.frame(
+                from: picture, orientation: upright.then(orientation), isPremultiplied: decoder.isPremultiplied)
+        else {
             throw importer.problem ?? outOfMemory("image '\(path)'")
         }
         if try decodeOne(decoder, reader: reader) {

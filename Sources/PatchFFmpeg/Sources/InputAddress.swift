@@ -43,7 +43,11 @@ extension InputAddress {
     static func file(_ path: String) throws -> InputAddress {
         try checkFile(path)
         // With the protocol in front, no name is taken for a URL.
-        return InputAddress(kind: .file, name: Secret(value: "file:" + path, redacted: path))
+        var address = InputAddress(kind: .file, name: Secret(value: "file:" + path, redacted: path))
+        // Nor is a % in an image's name taken for a numbered series.
+        // Tracks whose beginning lies far inside are still found; reading stops as soon as all are known.
+        address.options = [("pattern_type", "none"), ("probesize", "50000000"), ("analyzeduration", "60000000")]
+        return address
     }
 
     static func checkFile(_ path: String) throws {

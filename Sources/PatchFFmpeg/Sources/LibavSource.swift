@@ -110,7 +110,8 @@ final class LibavSource: MediaSource, @unchecked Sendable {
 
     private var policy: SourcePolicy {
         guard address.isLive, !environment.isOffline else { return .everyFrame(depth: 8) }
-        return address.kind == .stream ? .newest(depth: 16) : .newest(depth: 4)
+        // MPEG-TS sends sound up to 0.7 s after its picture; the queue must bridge that at 60 frames a second.
+        return address.kind == .stream ? .newest(depth: 64) : .newest(depth: 4)
     }
 
     /// A network delivers in bursts; devices do not.

@@ -49,7 +49,7 @@ final class MediaProducer {
     private var video: Track?
     private var sound: Track?
     private let origin: MediaTime
-    /// Where the file ends, by its packets, and how much later the next round will be.
+    /// Where each track ends in playing time, by its packets, and how much later the next round will be.
     private var pictureEnd = MediaTime.zero
     private var soundEnd = MediaTime.zero
     private var nextOffset = MediaTime.zero
@@ -153,7 +153,7 @@ final class MediaProducer {
             return false
         }
         let length = duration ?? (reader.rate.map(\.frameDuration) ?? .zero)
-        let pts = time.map { scaled($0 - origin) + track.offset }
+        let pts = time.map { sinceOrigin($0) + track.offset }
         frame.pts = pts ?? .zero
         frame.duration = scaled(length)
         frame.sequence = sequence
@@ -201,7 +201,7 @@ final class MediaProducer {
         guard count > 0 else { return false }
         // What comes out first was still inside: it belongs to a little earlier.
         let pts = track.decoder.frameTime.map {
-            scaled($0 - origin) + track.offset - MediaTime(seconds: early)
+            sinceOrigin($0) + track.offset - MediaTime(seconds: early)
         }
         // Before the start there is nothing to hear; the queue would take it for a jump backwards.
         if let pts, !reader.address.isLive, pts + MediaTime(value: Int64(count), timescale: 48_000) <= track.offset {
@@ -295,14 +295,14 @@ final class MediaProducer {
             let time = MediaTime(packet.pointee.pts, base: decoder.timeBase)
         else { return }
         let length = packet.pointee.duration > 0 ? MediaTime(packet.pointee.duration, base: decoder.timeBase) : nominal
-        let last = time - origin + (length ?? .zero)
+        let last = sinceOrigin(time) + scaled(length ?? .zero)
         if last > end { end = last }
     }
 
     /// The sound lies so far behind the picture in the file that holding the picture back would fill the memory.
     private func giveUpSound(until packet: UnsafeMutablePointer<AVPacket>, of decoder: TrackDecoder) {
         guard let track = video, let time = MediaTime(packet.pointee.pts, base: decoder.timeBase) else { return }
-        queue.noSound(before: scaled(time - origin) + track.offset)
+        queue.noSound(before: sinceOrigin(time) + track.offset)
     }
 
     private func finish() {
@@ -324,10 +324,16 @@ final class MediaProducer {
                         remedy: "use a file that can be seeked, or leave loop= out")))
             return false
         }
-        nextOffset = nextOffset + scaled(length)
+        nextOffset = nextOffset + length
         video?.backlog.append(.rewind(nextOffset))
         sound?.backlog.append(.rewind(nextOffset))
         return true
+    }
+
+    /// The file's time to playing time, in the file's own units: the queue allows for their rounding.
+    private func sinceOrigin(_ time: MediaTime) -> MediaTime {
+        let start = origin.converted(to: time.timescale)
+        return scaled(MediaTime(value: time.value - start, timescale: time.timescale))
     }
 
     /// Media time to playing time.

@@ -21,7 +21,7 @@ final class MediaReader {
     /// What the container says about standing upright.
     let orientation: Orientation
     let rate: FrameRate?
-    /// Channels of the sound as stored, at least 1.
+    /// Channels of the sound as stored; 2 when the container does not tell.
     let storedChannels: Int
 
     /// Opens and reads until the tracks are known.
@@ -72,7 +72,8 @@ final class MediaReader {
         orientation =
             picture.flatMap { patch_stream_display_matrix($0) }.map { Orientation(displayMatrix: $0) } ?? .identity
         rate = picture.flatMap { FrameRate(av_guess_frame_rate(context, $0, nil)) }
-        storedChannels = max(1, Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 2))
+        let channels = Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 0)
+        storedChannels = channels > 0 ? channels : 2
     }
 
     /// Where the file's time line begins; zero for live inputs, whose clocks say nothing.

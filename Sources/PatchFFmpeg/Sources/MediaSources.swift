@@ -6,36 +6,21 @@ import PatchMedia
 ///
 /// Thread-safety: all members may be called from any thread.
 public enum MediaSources {
-    public static var kinds: [NodeKind] { [video, stream, camera, screen, image, input, PushSource.kind()] }
+    public static var kinds: [NodeKind] { kinds(standIns: [:]) }
+
+    /// - Parameter standIns: kinds that an `input` may be bound to by a word: with `["test": …]`, `--bind guest=test`
+    ///   makes a source of that kind, with the input's own options.
+    public static func kinds(standIns: [String: NodeKind]) -> [NodeKind] {
+        [video, stream, camera, screen, image, input(standIns), PushSource.kind()]
+    }
 
     // MARK: Options that several have
 
-    static let orientationOption = OptionSchema(
-        "orientation", .choice(["portrait", "portraitUpsideDown", "landscapeLeft", "landscapeRight"]),
-        "How the picture is turned, in GPUImage's words: landscapeRight leaves a 640x480 camera as it is, portrait turns "
-            + "it a quarter clockwise to 480x640, landscapeLeft half, portraitUpsideDown a quarter counter-clockwise.",
-        default: "landscapeRight")
-    static let mirrorOption = OptionSchema(
-        "mirror", .bool, "Flips left and right after turning, as a front camera shows its owner.", default: "false")
     private static let fpsOption = OptionSchema("fps", .number(1...240), "Frames a second to ask for.", unit: "1/s")
     private static let loopOption = OptionSchema("loop", .bool, "Starts again at the end, without a gap.")
     private static let timeoutOption = OptionSchema(
         "timeout", .number(1...120), "How long to wait for the first and for each next packet.", unit: "s",
         default: "10")
-
-    /// GPUImage's words for a camera whose sensor is landscape with the home button on the right: `landscapeRight` is as
-    /// stored, `portrait` a quarter turn clockwise, `landscapeLeft` half a turn, `portraitUpsideDown` a quarter turn
-    /// counter-clockwise; then the mirror.
-    static func orientation(_ options: NodeOptions) -> Orientation {
-        let turns =
-            switch options.string("orientation") {
-            case "portrait": 1
-            case "landscapeLeft": 2
-            case "portraitUpsideDown": 3
-            default: 0
-            }
-        return Orientation(quarterTurns: turns, mirrored: options.bool("mirror") ?? false)
-    }
 
     // MARK: Kinds
 
@@ -49,8 +34,7 @@ public enum MediaSources {
                 OptionSchema(
                     "rate", .number(0.1...10), "Speed; the sound's pitch follows, as on tape.", default: "1"),
                 OptionSchema("start", .number(0...1e6), "Where to begin, and to begin again.", unit: "s", default: "0"),
-                orientationOption, mirrorOption,
-            ]),
+            ] + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 let address: InputAddress
@@ -71,8 +55,8 @@ public enum MediaSources {
             summary: "A live stream: RTMP, RTSP, SRT, HLS, UDP, RTP. Comes back by itself after a break.",
             options: [
                 OptionSchema("url", .url, "Where the stream is.", required: true),
-                timeoutOption, orientationOption, mirrorOption,
-            ]),
+                timeoutOption,
+            ] + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 guard let url = options.secret("url") else {
@@ -81,7 +65,7 @@ public enum MediaSources {
                 }
                 return LibavSource(
                     try .stream(url, timeout: options.number("timeout")),
-                    playback: .init(orientation: orientation(options)), environment: environment)
+                    playback: .init(orientation: OrientationOptions.orientation(options)), environment: environment)
             }
         })
 
@@ -91,14 +75,14 @@ public enum MediaSources {
             options: [
                 OptionSchema("device", .string, "Such as /dev/video0.", default: "the first camera"),
                 OptionSchema("size", .size, "Size to ask for, before turning.", unit: "px"),
-                fpsOption, orientationOption, mirrorOption,
-            ]),
+                fpsOption,
+            ] + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 LibavSource(
                     try .camera(
                         options.string("device"), size: options.size("size"), fps: options.number("fps")),
-                    playback: .init(orientation: orientation(options)), environment: environment)
+                    playback: .init(orientation: OrientationOptions.orientation(options)), environment: environment)
             }
         })
 
@@ -127,30 +111,38 @@ public enum MediaSources {
             options: [
                 OptionSchema("file", .file, "The file, below the graph's folder.", required: true),
                 OptionSchema("size", .size, "For SVG: the size to draw it at.", unit: "px", default: "its own"),
-                orientationOption, mirrorOption,
-            ]),
+            ] + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 guard let file = options.string("file") else {
                     throw PatchError(.usage, "image needs file=", remedy: "write image{ \"name\", file = \"x.png\" }")
                 }
                 return ImageSource(
-                    absolute(file, environment), size: options.size("size"), orientation: orientation(options),
+                    absolute(file, environment), size: options.size("size"),
+                    orientation: OrientationOptions.orientation(options),
                     environment: environment)
             }
         })
 
-    private static let input = NodeKind(
-        NodeSchema(
-            kind: "input", role: .source,
-            summary: "A source by a name that each machine binds: --bind NAME=FILE|URL|DEVICE.",
-            options: [
-                OptionSchema(
-                    "loop", .bool, "For files: starts again at the end.", default: "true live, false when rendering"),
-                OptionSchema("size", .size, "For devices: size to ask for, before turning.", unit: "px"),
-                fpsOption, orientationOption, mirrorOption,
-            ]),
-        .source { options, environment in try placed(environment) { try Binding.source(options, environment) } })
+    private static func input(_ standIns: [String: NodeKind]) -> NodeKind {
+        NodeKind(
+            NodeSchema(
+                kind: "input", role: .source,
+                summary: "A source by a name that each machine binds: --bind NAME=FILE|URL|DEVICE.",
+                options: [
+                    OptionSchema(
+                        "loop", .bool, "For files: starts again at the end.", default: "true live, false when rendering"
+                    ),
+                    OptionSchema("size", .size, "For devices: size to ask for, before turning.", unit: "px"),
+                    OptionSchema(
+                        "default", .choice(["camera"] + standIns.keys.sorted()), "What it is when nothing is bound.",
+                        default: "an error"),
+                    fpsOption,
+                ] + OrientationOptions.schemas),
+            .source { options, environment in
+                try placed(environment) { try Binding.source(options, environment, standIns: standIns) }
+            })
+    }
 
     // MARK: Helpers
 
@@ -159,7 +151,7 @@ public enum MediaSources {
             loops: options.bool("loop") ?? loops, start: MediaTime(seconds: options.number("start") ?? 0),
             // Exact to 1/1000, which no ear and no eye tells from the number written.
             speed: FrameRate(Int64(((options.number("rate") ?? 1) * 1000).rounded()), over: 1000),
-            orientation: orientation(options))
+            orientation: OrientationOptions.orientation(options))
     }
 
     /// Relative paths are below the graph's folder.

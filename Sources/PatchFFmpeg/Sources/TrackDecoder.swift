@@ -17,6 +17,8 @@ final class TrackDecoder {
 
     let index: Int32
     let timeBase: AVRational
+    /// FFmpeg's SVG decoder hands out Cairo's premultiplied pixels and does not say so.
+    let isPremultiplied: Bool
     private let codec: CodecHandle
     private let scratch: AVFrameHandle
 
@@ -33,6 +35,7 @@ final class TrackDecoder {
                 .media, "'\(shown)' is coded as '\(name)', which this FFmpeg cannot decode",
                 remedy: "convert it, for example to H.264")
         }
+        isPremultiplied = identifier == AV_CODEC_ID_SVG
         codec = try CodecHandle(decoder)
         scratch = try AVFrameHandle()
         let context = codec.pointer

@@ -7,7 +7,7 @@ import PatchMedia
 public enum PatternSources {
     public static var kinds: [NodeKind] { [color, testPattern] }
 
-    private static let color = NodeKind(
+    public static let color = NodeKind(
         NodeSchema(
             kind: "color", role: .source, summary: "One colour.",
             options: [
@@ -27,7 +27,7 @@ public enum PatternSources {
             return ColorSource(rgba: rgba, width: size.0, height: size.1)
         })
 
-    private static let testPattern = NodeKind(
+    public static let testPattern = NodeKind(
         NodeSchema(
             kind: "testPattern", role: .source,
             summary: "SMPTE bars, a luma ramp or a zone plate, with a moving square and the frame's number.",
@@ -36,7 +36,7 @@ public enum PatternSources {
                     "kind", .choice(TestPattern.Kind.allCases.map(\.rawValue)), "What it shows.", default: "bars"),
                 OptionSchema("size", .size, "Size of the picture.", unit: "px", default: "the graph's"),
                 OptionSchema("fps", .number(1...240), "Frames a second.", unit: "1/s", default: "the graph's, or 30"),
-            ]),
+            ] + OrientationOptions.schemas),
         .source { options, environment in
             let size = options.size("size") ?? (environment.width, environment.height)
             try check(size, environment)
@@ -44,7 +44,9 @@ public enum PatternSources {
                 options.number("fps").flatMap { FrameRate(approximating: $0) } ?? environment.rate ?? FrameRate(30)
             let kind = options.string("kind").flatMap { TestPattern.Kind(rawValue: $0) } ?? .bars
             return TestPatternSource(
-                pattern: TestPattern(kind, width: size.0, height: size.1), rate: rate)
+                pattern: TestPattern(
+                    kind, width: size.0, height: size.1, orientation: OrientationOptions.orientation(options)),
+                rate: rate)
         })
 
     private static func check(_ size: (width: Int, height: Int), _ environment: NodeEnvironment) throws {

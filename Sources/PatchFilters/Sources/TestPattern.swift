@@ -19,10 +19,11 @@ public final class TestPattern: Sendable {
     public let format: VideoFormat
     private let background: Frame
 
+    /// - Parameter orientation: of the frames; the picture is drawn as it is stored.
     /// - Precondition: sides are in 1…16384.
-    public init(_ kind: Kind, width: Int, height: Int) {
+    public init(_ kind: Kind, width: Int, height: Int, orientation: Orientation = .identity) {
         let color: ColorSpec = height < 720 ? .bt601 : .bt709
-        format = VideoFormat(.yuv420p, width: width, height: height, color: color)
+        format = VideoFormat(.yuv420p, width: width, height: height, color: color, orientation: orientation)
         background = Frame(allocating: format)
         let canvas = PatternCanvas(background)
         canvas.fill(x: 0, y: 0, width: width, height: height, .black)
@@ -114,15 +115,17 @@ struct PatternCanvas {
         }
     }
 
+    /// Rounds up, so that edges lie between chroma samples.
+    private func even(_ length: Int) -> Int { (length + 1) / 2 * 2 }
+
     // MARK: Backgrounds
 
     /// SMPTE EG 1-1990: seven bars over two thirds, castellations down to three quarters, then −I, white, +Q, black and
     /// the PLUGE (4 % below and above black between blacks).
     func drawBars() {
-        // The width of a bar is rounded up to even, the heights likewise.
-        let bar = (width + 6) / 7 + 1 & ~1
-        let top = height * 2 / 3 + 1 & ~1
-        let middle = height * 3 / 4 - top + 1 & ~1
+        let bar = even((width + 6) / 7)
+        let top = even(height * 2 / 3)
+        let middle = even(height * 3 / 4 - top)
         let bars = [(1, 1, 1), (1, 1, 0), (0, 1, 1), (0, 1, 0), (1, 0, 1), (1, 0, 0), (0, 0, 1)].map {
             code(red: 0.75 * Double($0.0), green: 0.75 * Double($0.1), blue: 0.75 * Double($0.2))
         }
@@ -133,8 +136,8 @@ struct PatternCanvas {
             fill(x: index * bar, y: top, width: bar, height: middle, castellations[index])
         }
         let low = top + middle
-        let patch = bar * 5 / 4 + 1 & ~1
-        let pluge = bar / 3 + 1 & ~1
+        let patch = even(bar * 5 / 4)
+        let pluge = even(bar / 3)
         var x = 0
         func next(_ width: Int, _ color: PatternColor) {
             fill(x: x, y: low, width: width, height: height - low, color)

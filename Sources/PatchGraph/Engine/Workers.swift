@@ -4,7 +4,7 @@ import PatchMedia
 import Synchronization
 
 /// One pass, ready to run: what the workers share while they work on it.
-struct BandJob {
+package struct BandJob {
     var pass: CompiledPass
     var inputs: UnsafeBufferPointer<ImageReference>
     var output: ImageReference
@@ -13,6 +13,19 @@ struct BandJob {
     /// Rows of the output, and rows a band (a multiple of the pass's row alignment).
     var rows: Int
     var bandRows: Int
+
+    package init(
+        pass: CompiledPass, inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference,
+        uniforms: UnsafePointer<Float>, context: FrameContext, rows: Int, bandRows: Int
+    ) {
+        self.pass = pass
+        self.inputs = inputs
+        self.output = output
+        self.uniforms = uniforms
+        self.context = context
+        self.rows = rows
+        self.bandRows = bandRows
+    }
 
     func run(band: Int) {
         let first = band * bandRows
@@ -27,7 +40,7 @@ struct BandJob {
 /// Bands are claimed by an atomic counter, so that a thread that is slow takes fewer. The result does not depend on the
 /// number of threads, because each row is computed alone.
 /// Thread-safety: `run` from one thread at a time.
-final class Workers: @unchecked Sendable {
+package final class Workers: @unchecked Sendable {
     // Unchecked: `job` is written by the caller of `run` while no worker is inside `work` (active == 0 and the
     // generation not yet raised), and read by workers after they saw the new generation.
     private struct Gate {
@@ -50,7 +63,7 @@ final class Workers: @unchecked Sendable {
     static let smallestShared = 64 * 1024
 
     /// - Parameter cpus: CPU for each thread after the first, or empty to let the system choose.
-    init(count: Int) throws {
+    package init(count: Int) throws {
         self.count = max(1, min(64, count))
         for index in 1..<max(1, self.count) {
             threads.append(try PosixThread(name: "patch-render-\(index)") { [unowned self] in self.loop() })
@@ -58,7 +71,7 @@ final class Workers: @unchecked Sendable {
     }
 
     /// Computes all rows of the job's output.
-    func run(_ job: BandJob) {
+    package func run(_ job: BandJob) {
         let bands = (job.rows + job.bandRows - 1) / job.bandRows
         if count == 1 || bands == 1 || job.rows * job.output.width < Self.smallestShared {
             for band in 0..<bands { job.run(band: band) }
@@ -112,7 +125,7 @@ final class Workers: @unchecked Sendable {
     }
 
     /// Ends the threads. `run` must not be called afterwards.
-    func stop() {
+    package func stop() {
         gate.notify { $0.stopping = true }
         for thread in threads { thread.join() }
     }

@@ -124,7 +124,10 @@ struct RawFrameWriter: ~Copyable {
         var rest = bytes[...]
         while !rest.isEmpty {
             let chunk = UnsafeRawBufferPointer(rebasing: rest)
-            let (count, code) = RawFrameWriter.writeQuietly(descriptor, chunk)
+            let (count, code) = withoutWriteSignals {
+                let count = Glibc.write(descriptor, chunk.baseAddress, chunk.count)
+                return (count, count < 0 ? errno : 0)
+            }
             if count >= 0 {
                 rest = rest.dropFirst(count)
                 continue
@@ -140,24 +143,6 @@ struct RawFrameWriter: ~Copyable {
             }
         }
         return .done
-    }
-
-    /// write(2) that reports a closed pipe as EPIPE instead of raising SIGPIPE, whatever the program does about signals.
-    private static func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> (Int, Int32) {
-        var (pipeSignal, previous, pending) = (sigset_t(), sigset_t(), sigset_t())
-        sigemptyset(&pipeSignal)
-        sigaddset(&pipeSignal, SIGPIPE)
-        sigpending(&pending)
-        let wasPending = sigismember(&pending, SIGPIPE) == 1
-        pthread_sigmask(SIG_BLOCK, &pipeSignal, &previous)
-        let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        let code = count < 0 ? errno : 0
-        if code == EPIPE, !wasPending {
-            var none = timespec()
-            while sigtimedwait(&pipeSignal, nil, &none) == -1, errno == EINTR {}
-        }
-        pthread_sigmask(SIG_SETMASK, &previous, nil)
-        return (count, code)
     }
 
     /// A descriptor of our own for standard output. A pipe is opened anew through /proc, so that it can be written without
@@ -184,7 +169,8 @@ struct RawFrameWriter: ~Copyable {
         let target = path == "-" ? "standard output" : path
         let remedy =
             switch code {
-            case ENOSPC: "free some space, or write to another disk; whole frames written so far are kept"
+            case ENOSPC, EDQUOT, EFBIG:
+                "free some space, or write to another disk; whole frames written so far are kept"
             case EPIPE: "the program that read it ended; start it again"
             case ENOENT: "make the folder first"
             case EACCES, EROFS, EPERM: "choose a place that may be written"

@@ -44,6 +44,11 @@ public final class RawDataOutput: MediaSink {
 
     public func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {
         guard let path = settings.path, let video else { return }
+        if path != "-" {
+            do { try makeFolder(forOutput: path) } catch let error as PatchError {
+                throw error.placed(node: environment.nodeID, at: environment.location)
+            }
+        }
         let header = settings.isY4M ? Y4M.header(of: video, rate: rate) : ""
         try writer.withLock { writer in
             writer = try RawFrameWriter(

@@ -16,8 +16,10 @@ struct SourceClock {
     var isFresh = false
 
     private var windowStart: MediaTime?
+    private var lastNews: MediaTime?
     private var smallestLead = Int64.max
     private var missed = 0
+    private var isSettled = false
 
     init(latency: MediaTime) { self.latency = latency }
 
@@ -82,11 +84,16 @@ struct SourceClock {
             startWindow(at: tick)
             return
         }
-        if isFresh || lead >= -step {
+        if isFresh { lastNews = tick.time }
+        // A stall says nothing about jitter.
+        if let lastNews, (tick.time - lastNews).nanoseconds <= Self.breakLength {
             smallestLead = min(smallestLead, lead)
             if lead < -step - 1_000_000 { missed += 1 }
         }
-        guard (tick.time - windowStart).nanoseconds >= Self.window else { return }
+        // What was buffered while the source was opened comes at once, just after the first tick: settle soon.
+        let length = isSettled ? Self.window : Self.firstWindow
+        guard (tick.time - windowStart).nanoseconds >= length else { return }
+        isSettled = true
         if smallestLead == .max {
             startWindow(at: tick)
         } else if missed >= 2 {
@@ -110,6 +117,7 @@ struct SourceClock {
     }
 
     private static let window: Int64 = 2_000_000_000
+    private static let firstWindow: Int64 = 400_000_000
     private static let breakLength: Int64 = 1_000_000_000
     private static let largestMove: Int64 = 200_000_000
     private static let fileLateness: Int64 = 500_000_000
@@ -118,13 +126,15 @@ struct SourceClock {
 /// Puts the time stamps of one track on an unbroken time line.
 ///
 /// - Missing: follows the one before.
-/// - Backwards by up to 1 s: a disorder; it follows the one before by one unit, so that every frame has its turn.
-/// - A jump: more than 1 s backwards, or forwards by more than the time that went by (live, 1 s) or than 10 min (files,
+/// - A little backwards (0.2 s, or behind one frame that was early): a disorder; it follows the one before by one unit,
+///   so that every frame has its turn.
+/// - A jump: further backwards, or forwards by more than the time that went by (live, 1 s) or than 10 min (files,
 ///   whose long stills are meant). The track goes on where it stopped, and the other track with it.
 struct TimestampRepair {
     private let isLive: Bool
     private var offset = MediaTime.zero
     private var last: MediaTime?
+    private var beforeLast: MediaTime?
     private var lastEnd = MediaTime.zero
     private var lastArrival: Int64 = 0
     /// The last plausible distance between two stamps; 40 ms before there were two.
@@ -142,7 +152,7 @@ struct TimestampRepair {
         guard let pts else { return settle(lastEnd > last ? lastEnd : last, duration: duration) }
         var place = pts + offset
         let elapsed = isLive ? max(0, arrival - lastArrival) : 0
-        if isJump((place - last).nanoseconds, elapsed: elapsed) {
+        if isJump((place - last).nanoseconds, elapsed: elapsed), !isBehindOneThatWasEarly(place, last: last) {
             // The other track may have met the jump first: its offset keeps both in sync.
             let shared = pts + other.offset
             if !isJump((shared - last).nanoseconds, elapsed: elapsed), shared > last {
@@ -162,15 +172,22 @@ struct TimestampRepair {
     }
 
     private func isJump(_ distance: Int64, elapsed: Int64) -> Bool {
-        if distance < -Self.second { return true }
+        if distance < -Self.disorder { return true }
         return isLive ? distance > elapsed + Self.second : distance > 600 * Self.second
     }
 
+    private func isBehindOneThatWasEarly(_ place: MediaTime, last: MediaTime) -> Bool {
+        guard let beforeLast else { return false }
+        return place > beforeLast && last - place < MediaTime(value: 1, timescale: 1) && place < last
+    }
+
     private mutating func settle(_ place: MediaTime, duration: MediaTime) -> MediaTime {
+        beforeLast = last
         last = place
         lastEnd = place + duration
         return place
     }
 
     private static let second: Int64 = 1_000_000_000
+    private static let disorder: Int64 = 200_000_000
 }

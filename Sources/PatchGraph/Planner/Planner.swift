@@ -127,8 +127,9 @@ struct Planner {
                 PlanParameter(node: node.id, name: schema.name, storeIndex: index, declared: declared))
         }
         let upstream: [NodeID?] = filter.ports.indices.map { checked.inputs[node.id]?[$0]?.from }
-        // filter.resize has a size of its own; every other filter has its first input's.
-        let size = try node.options.size("size") ?? (filter.ports.isEmpty ? defaultSize : input(0, of: node, checked).size)
+        // `filter.resize` has a size of its own; every other filter has its first input's.
+        let size =
+            try node.options.size("size") ?? (filter.ports.isEmpty ? defaultSize : input(0, of: node, checked).size)
         // Inside the filter a stage's readers are counted as a node's are outside.
         let portReaders = filter.ports.indices.map { port in
             let uses = filter.stages.count { $0.inputs.contains(.port(port)) }
@@ -202,7 +203,8 @@ struct Planner {
         var result = expression
         for index in expression.inputs.indices {
             let twins = expression.inputs.indices.filter { expression.inputs[$0] == expression.inputs[index] }
-            let declarations = Set(twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
+            let declarations = Set(
+                twins.map { [result.kernel.inputs[$0].light == .linear, result.kernel.inputs[$0].alpha == .straight] })
             guard declarations.count > 1, result.kernel.footprint(ofInput: index) == .point else { continue }
             let kernel = result.kernel
             result.kernel = try wrap { () throws(KernelError) in

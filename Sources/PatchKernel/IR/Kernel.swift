@@ -108,3 +108,24 @@ public struct Kernel: Hashable, Sendable {
             space: space)
     }
 }
+
+extension Kernel {
+    /// The kernel that shows one of this kernel's values (a number below `valueCount`) as its pixel, with what a float
+    /// or vector lacks filled in; nil for other types and inside loops. For finding the value that is wrong.
+    package func showing(value: Int) -> Kernel? {
+        guard loopStructure.owner[value] == nil else { return nil }
+        var builder = builder()
+        let map = builder.append(self) { _, _ in nil }
+        var shown = Value(index: map[value], type: nodes[value].type)
+        if shown.type == .bool || shown.type == .int {
+            if case .loop = nodes[value].kind { return nil }
+            shown = builder.make(.toFloat, [shown], .float)
+        }
+        if shown.type == .vec2 {
+            let zero = builder.constant(Float(0))
+            guard let wide = try? builder.construct(.vec3, [shown, zero]) else { return nil }
+            shown = wide
+        }
+        return try? builder.finish(shown)
+    }
+}

@@ -141,7 +141,7 @@ public struct KernelBuilder: Sendable {
 
     /// The kernel whose pixel is `result`: a vec4; a vec3 gets alpha 1, a float becomes grey.
     /// - Throws: `KernelError` of code `type` or `budget`.
-    public consuming func finish(_ result: Value) throws(KernelError) -> Kernel {
+    public mutating func finish(_ result: Value) throws(KernelError) -> Kernel {
         check(result)
         guard nodes.count <= Self.valueLimit else {
             throw KernelError(

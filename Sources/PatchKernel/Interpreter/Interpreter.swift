@@ -77,11 +77,11 @@ public struct Interpreter {
             default:
                 for i in 0..<node.type.componentCount { registers[at + i] = uniforms[offset + i].bitPattern }
             }
-        case .current(let input): store(decode(input, readers[input].pixel(x, y, .clamp)), index, &registers)
+        case .current(let input):
+            store(decode(input, readers[input].pixel(x, y, .clamp, isOffset: true)), index, &registers)
         case .tap(let input, let dx, let dy, let edge):
-            // The pixel itself is clamped first, as where inputs are smaller than the output.
             let reader = readers[input]
-            store(decode(input, reader.pixel(x + dx, y + dy, edge)), index, &registers)
+            store(decode(input, reader.pixel(x + dx, y + dy, edge, isOffset: true)), index, &registers)
         case .sample(let input, let filter, let edge):
             let uv = floats(node.arguments[0], registers)
             store(decode(input, readers[input].sample(uv[0], uv[1], filter, edge)), index, &registers)

@@ -45,13 +45,13 @@ struct PictureReader {
     }
 
     private func neighbours(_ at: Int, _ extent: Int, _ log2: Int, _ isCosited: Bool) -> [(Int, Float)] {
-        if log2 == 0 { return [(at, 1)] }
-        let last = (extent - 1) / 2
-        let near = at / 2
-        if isCosited, at % 2 == 0 { return [(near, 1)] }
-        if isCosited { return [(near, 0.5), (min(near + 1, last), 0.5)] }
-        let far = at % 2 == 0 ? max(near - 1, 0) : min(near + 1, last)
-        return [(near, 0.75), (far, 0.25)]
+        func clamped(_ index: Int) -> Int { min(max(index, 0), ((extent - 1) >> log2)) }
+        if log2 == 0 { return [(clamped(at), 1)] }
+        let near = at >> 1
+        let isOdd = at & 1 == 1
+        if isCosited, isOdd { return [(clamped(near), 0.5), (clamped(near + 1), 0.5)] }
+        if isCosited { return [(clamped(near), 1)] }
+        return [(clamped(near), 0.75), (clamped(isOdd ? near + 1 : near - 1), 0.25)]
     }
 
     /// The stored place of pixel (x, y) of the oriented picture.
@@ -61,10 +61,14 @@ struct PictureReader {
     }
 
     /// Channel codes at a pixel of the oriented picture that may lie outside; coverage is 0 outside a transparent edge.
-    func pixel(_ x: Int, _ y: Int, _ edge: EdgeMode) -> (codes: [Float], coverage: Float) {
+    ///
+    /// `isOffset`: the read is at a whole-pixel offset. Then subsampled chroma left and right of a clamped picture
+    /// repeats its own last sample (which differs from the last pixel's chroma only for centred chroma of odd widths).
+    func pixel(_ x: Int, _ y: Int, _ edge: EdgeMode, isOffset: Bool) -> (codes: [Float], coverage: Float) {
         let isInside = x >= 0 && y >= 0 && x < orientedWidth && y < orientedHeight
         let (sx, sy) = stored(edge.mapped(x, orientedWidth), edge.mapped(y, orientedHeight))
-        let codes = (0..<channelCount).map { code($0, atPixel: sx, sy) }
+        let extendsChroma = isOffset && input.orientation == .identity && (edge == .clamp || edge == .transparent)
+        let codes = (0..<channelCount).map { code($0, atPixel: extendsChroma && isChroma($0) ? x : sx, sy) }
         return (codes, edge == .transparent && !isInside ? 0 : 1)
     }
 
@@ -86,7 +90,9 @@ struct PictureReader {
         }
         let x = limited(u * Float(orientedWidth)) - 0.5
         let y = limited(v * Float(orientedHeight)) - 0.5
-        if filter == .nearest { return pixel(Int((x + 0.5).rounded(.down)), Int((y + 0.5).rounded(.down)), edge) }
+        if filter == .nearest {
+            return pixel(Int((x + 0.5).rounded(.down)), Int((y + 0.5).rounded(.down)), edge, isOffset: false)
+        }
         var coverage: Float = 1
         if edge == .transparent {
             coverage = covered(x, orientedWidth, filter) * covered(y, orientedHeight, filter)

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Thread-safety: all members may be called from any thread; `run` by several at once on disjoint rows.
 public final class CompiledPass: Sendable {
-    /// Where the code came from.
-    public enum Origin: String, Sendable { case compiled, memoryCache, diskCache }
+    /// Where the code came from. (A pass that is still in memory is simply returned again.)
+    public enum Origin: String, Sendable { case compiled, diskCache }
 
     public let description: PassDescription
     /// Bands must begin on a multiple of this row.

@@ -110,15 +110,41 @@ public final class KernelCompiler: Sendable {
         return dropped
     }
 
+    /// The object file that a pass is linked from: for looking at its instructions.
+    public func object(of description: PassDescription) throws(KernelError) -> [UInt8] {
+        try CodeGenerator.generate(
+            description, name: "pass", cpu: cpu, budget: options.instructionBudget,
+            pipeline: options.pipeline ?? Self.defaultPipeline
+        ).object
+    }
+
+    /// Passes whose code is in memory, of all compilers of the process. For tests.
+    package static var loadedCodeCount: Int { (try? JITLinker.shared.get().count) ?? 0 }
+
     private func make(_ description: PassDescription) throws(KernelError) -> CompiledPass {
         let start = monotonicNanoseconds()
         let linker = try JITLinker.shared.get()
         let key = CodeKey(
             description: description, cpu: cpu, budget: options.instructionBudget,
             pipeline: options.pipeline ?? Self.defaultPipeline)
+        let cache = options.cacheDirectory.map { DiskCache(directory: $0) }
+        if let code = cache?.load(key, description: description),
+            let pass = try? link(description, code, key, .diskCache, start, linker)
+        {
+            return pass
+        }
         let code = try CodeGenerator.generate(
             description, name: key.name, cpu: cpu, budget: options.instructionBudget,
             pipeline: options.pipeline ?? Self.defaultPipeline)
+        let pass = try link(description, code, key, .compiled, start, linker)
+        cache?.store(code, key)
+        return pass
+    }
+
+    private func link(
+        _ description: PassDescription, _ code: PassCode, _ key: CodeKey, _ origin: CompiledPass.Origin,
+        _ start: Int64, _ linker: JITLinker
+    ) throws(KernelError) -> CompiledPass {
         var entries: Result<JITLinker.Code, KernelError> = .failure(KernelError(.compiler, "no code"))
         code.object.withUnsafeBytes { bytes in
             do throws(KernelError) {
@@ -128,7 +154,7 @@ public final class KernelCompiler: Sendable {
             }
         }
         return CompiledPass(
-            description: description, origin: .compiled, compileNanoseconds: monotonicNanoseconds() - start,
+            description: description, origin: origin, compileNanoseconds: monotonicNanoseconds() - start,
             code: code, name: key.name, linker: linker, entries: try entries.get())
     }
 }

@@ -78,7 +78,7 @@ public struct PassDescription: Hashable, Sendable {
 /// A picture in memory: where its planes are, and its stored size in pixels.
 ///
 /// Strides may be negative; nothing beyond the last byte of a row's pixels is read or written.
-/// A plane's stride times its rows must be below 2³¹ bytes.
+/// A plane's stride times its rows must be below 2³¹ bytes; 16-bit samples lie on even addresses.
 /// Thread-safety: a value that points into its frame; use it only while you hold the frame.
 public struct ImageReference: Sendable {
     public var planes: Frame.Planes

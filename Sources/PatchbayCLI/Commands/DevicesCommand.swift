@@ -3,7 +3,8 @@ import Patchbay
 /// `patchbay devices`: what this machine can take pictures from.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "List cameras, displays and microphones of this machine", options: [GraphOptions.json],
+        name: "devices", summary: "List cameras, displays and microphones of this machine",
+        options: [GraphOptions.json],
         discussion:
             "Give a device to a graph with --bind NAME=DEVICE, or to camera{device = …} and screen{display = …}.",
         examples: ["patchbay devices", "patchbay run graphs/beautify.lua --bind cam=/dev/video2"])

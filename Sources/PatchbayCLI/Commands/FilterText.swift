@@ -3,7 +3,8 @@ import Patchbay
 /// A filter of the library for people and for programs.
 enum FilterText {
     static func text(_ filter: KernelFilter) -> String {
-        var lines = ["filter.\(filter.name): \(filter.summary)"]
+        let word = filter.name.contains(".") ? filter.name : "filter." + filter.name
+        var lines = ["\(word): \(filter.summary)"]
         if filter.ports.count > 1 { lines.append("inputs: \(filter.ports.joined(separator: ", "))") }
         for schema in filter.parameters {
             var line = "  \(schema.name) = \(CheckText.numbers(schema.defaultValue))\(range(schema))"
@@ -21,9 +22,14 @@ enum FilterText {
         return "  (\(CheckText.numbers([range.lowerBound]))…\(CheckText.numbers([range.upperBound]))\(unit))"
     }
 
-    static func json(_ filter: KernelFilter) -> JSON {
+    static func json(_ filters: [KernelFilter], _ catalog: FilterCatalog) -> JSON {
+        .array(filters.map { json($0, catalog) })
+    }
+
+    static func json(_ filter: KernelFilter, _ catalog: FilterCatalog) -> JSON {
         .object([
-            ("name", .string(filter.name)), ("summary", .string(filter.summary)),
+            ("name", .string(filter.name)), ("family", .text(catalog.category(filter.name))),
+            ("summary", .string(filter.summary)),
             ("ports", .array(filter.ports.map { .string($0) })),
             ("parameters", .array(filter.parameters.map(json))),
         ])

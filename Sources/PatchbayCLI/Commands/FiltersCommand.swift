@@ -15,20 +15,30 @@ enum FiltersCommand: Command {
         guard let name = arguments.operands.first else {
             if arguments.has("source") { throw Arguments.usage("--source needs the NAME of a filter", specification) }
             let all = try catalog.names.map { try catalog.filter($0) }
-            if arguments.has("json") {
-                console.print(JSON.array(all.map(FilterText.json)).encoded(pretty: true))
-            } else {
-                let table = CommandSpecification.table(all.map { ($0.name, $0.summary) })
-                console.print(String(table.dropLast()))
-            }
+            let text = arguments.has("json") ? FilterText.json(all, catalog).encoded(pretty: true) : list(all, catalog)
+            console.print(text)
             return .success
+        }
+        let filter: KernelFilter
+        do { filter = try catalog.filter(name) } catch var error as PatchError where error.code == .notFound {
+            error.code = .usage
+            throw error
         }
         if arguments.has("source") {
-            console.print(try catalog.source(name))
+            console.print(catalog.source(name) ?? "")
             return .success
         }
-        let filter = try catalog.filter(name)
-        console.print(arguments.has("json") ? FilterText.json(filter).encoded(pretty: true) : FilterText.text(filter))
+        console.print(
+            arguments.has("json") ? FilterText.json(filter, catalog).encoded(pretty: true) : FilterText.text(filter))
         return .success
+    }
+
+    /// One table a family, families and filters by name.
+    private static func list(_ filters: [KernelFilter], _ catalog: FilterCatalog) -> String {
+        let families = Dictionary(grouping: filters) { catalog.category($0.name) ?? "other" }
+        return families.keys.sorted().map { family in
+            let rows = (families[family] ?? []).map { ($0.name, $0.summary) }
+            return "\(family):\n\(CommandSpecification.table(rows))"
+        }.joined(separator: "\n")
     }
 }

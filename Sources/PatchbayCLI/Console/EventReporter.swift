@@ -29,6 +29,13 @@ final class EventReporter: Sendable {
             } else {
                 console.note(generation <= 1 ? "on air" : "on air: edit \(generation - 1), from frame \(tick)")
             }
+        case .reloaded(let seconds):
+            let milliseconds = seconds * 1000
+            if isJSON {
+                emit("reloaded", [("milliseconds", .number(milliseconds))])
+            } else {
+                console.note("saved file on air after \(StatusText.fixed(milliseconds, 0)) ms")
+            }
         case .rejected(let error):
             if isJSON { emit("rejected", error) } else { console.fail(Self.rejection(error)) }
         case .scriptError(let error):

@@ -1,0 +1,133 @@
+import PatchMedia
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// What each workload means, in double precision and without any of the code under test.
+enum Reference {
+    /// The look of W1.
+    enum Look {
+        static let contrast = 1.1
+        static let brightness = 0.05
+        static let saturation = 0.8
+        static let vignetteStart = 0.3
+        static let vignetteEnd = 0.75
+        static let gamma = 0.9
+        static let luma = [0.2126, 0.7152, 0.0722]
+    }
+
+    /// W6's 3×3 kernel: a sharpening that is not separable; the sum is 1.
+    static let sharpen: [Double] = [-1, -2, -1, -2, 28, -2, -1, -2, -1].map { $0 / 16 }
+
+    /// The codes that a workload should give, as raw bytes (tight rows, planes one after the other).
+    static func result(of workload: Workload, _ pictures: TestPictures, lut: CubeLUT) -> [UInt8] {
+        switch workload.name {
+        case "W1":
+            let isRGB = workload.format == .rgba
+            var picture = isRGB ? RealPicture(pictures.rgba) : decode(pictures.yuv420p, range: .limited)
+            picture.map { color, x, y in look(color, x, y, pictures.width, pictures.height) }
+            return isRGB ? interleaved(picture) : encode(picture).bytes
+        case "W1y": return lookYCbCr(pictures.yuv420p)
+        case "W2":
+            if workload.format == .rgba { return interleaved(gaussian(RealPicture(pictures.rgba), sigma: 4)) }
+            return (0..<3).flatMap { plane -> [UInt8] in
+                let picture = RealPicture(plane: plane, of: pictures.yuv420p, offset: 0, scale: 255)
+                return gaussian(picture, sigma: plane == 0 ? 4 : 2).codes(0)
+            }
+        case "W5":
+            var picture = RealPicture(pictures.rgba)
+            picture.map { color, _, _ in lut.tetrahedral(color) }
+            return interleaved(picture)
+        case "W6-sobel": return sobel(RealPicture(pictures.rgba))
+        case "W6-3x3": return convolved3x3(RealPicture(pictures.rgba))
+        case "W10-decode": return interleaved(decode(pictures.yuv420p, range: .limited))
+        case "W10-encode": return encode(RealPicture(pictures.rgba)).bytes
+        case "W10-both":
+            // Through 8-bit RGBA, as everybody does it.
+            var picture = decode(pictures.yuv420p, range: .limited)
+            picture.map { color, _, _ in color.map { ($0 * 255).rounded() / 255 } }
+            return encode(picture).bytes
+        default: preconditionFailure("no reference for \(workload.name)")
+        }
+    }
+
+    static func clamp(_ x: Double) -> Double { min(1, max(0, x)) }
+
+    /// How much the vignette leaves at a pixel.
+    static func vignette(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Double {
+        let distance = hypot((Double(x) + 0.5) / Double(width) - 0.5, (Double(y) + 0.5) / Double(height) - 0.5)
+        let t = clamp((distance - Look.vignetteStart) / (Look.vignetteEnd - Look.vignetteStart))
+        return 1 - t * t * (3 - 2 * t)
+    }
+
+    static func look(_ color: [Double], _ x: Int, _ y: Int, _ width: Int, _ height: Int) -> [Double] {
+        let bright = color.map { ($0 - 0.5) * Look.contrast + 0.5 + Look.brightness }
+        let luma = zip(bright, Look.luma).reduce(0) { $0 + $1.0 * $1.1 }
+        let left = vignette(x, y, width, height)
+        return bright.map { pow(clamp(luma + ($0 - luma) * Look.saturation) * left, Look.gamma) }
+    }
+
+    /// FFmpeg's eq, then a vignette towards black, on full-range components; chroma is brought up to luma's size, worked
+    /// on, and brought down again.
+    private static func lookYCbCr(_ frame: Frame) -> [UInt8] {
+        var picture = components(frame, range: .full)
+        picture.map { color, x, y in
+            let bright = clamp((color[0] - 0.5) * Look.contrast + 0.5 + Look.brightness)
+            let left = vignette(x, y, frame.width, frame.height)
+            return [
+                pow(bright, Look.gamma) * left, color[1] * Look.saturation * left, color[2] * Look.saturation * left,
+            ]
+        }
+        return subsampled(picture, range: .full)
+    }
+
+    static func gaussian(_ picture: RealPicture, sigma: Double) -> RealPicture {
+        let radius = Int((4 * sigma).rounded(.up))
+        var weights = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let sum = weights.reduce(0, +)
+        weights = weights.map { $0 / sum }
+        return picture.convolved(weights, horizontally: true).convolved(weights, horizontally: false)
+    }
+
+    /// |gx| + |gy| of BT.601 luma, as a grey RGBA picture.
+    private static func sobel(_ picture: RealPicture) -> [UInt8] {
+        var luma = RealPicture(width: picture.width, height: picture.height, channels: 1)
+        for i in luma.channels[0].indices {
+            luma.channels[0][i] =
+                0.299 * picture.channels[0][i] + 0.587 * picture.channels[1][i] + 0.114 * picture.channels[2][i]
+        }
+        let sums = luma.convolved([1, 2, 1], horizontally: false).convolved([-1, 0, 1], horizontally: true)
+        let others = luma.convolved([1, 2, 1], horizontally: true).convolved([-1, 0, 1], horizontally: false)
+        var result = RealPicture(width: picture.width, height: picture.height, channels: 4)
+        for i in luma.channels[0].indices {
+            let edge = abs(sums.channels[0][i]) + abs(others.channels[0][i])
+            for c in 0..<3 { result.channels[c][i] = edge }
+            result.channels[3][i] = 1
+        }
+        return interleaved(result)
+    }
+
+    private static func convolved3x3(_ picture: RealPicture) -> [UInt8] {
+        var result = picture
+        for c in 0..<3 {
+            for y in 0..<picture.height {
+                for x in 0..<picture.width {
+                    var sum = 0.0
+                    for i in 0..<9 { sum += sharpen[i] * picture[c, x + i % 3 - 1, y + i / 3 - 1] }
+                    result[c, x, y] = sum
+                }
+            }
+        }
+        return interleaved(result)
+    }
+
+    static func interleaved(_ picture: RealPicture) -> [UInt8] {
+        let codes = (0..<4).map { picture.codes($0) }
+        var result = [UInt8](repeating: 0, count: picture.width * picture.height * 4)
+        for i in codes[0].indices {
+            for c in 0..<4 { result[4 * i + c] = codes[c][i] }
+        }
+        return result
+    }
+}

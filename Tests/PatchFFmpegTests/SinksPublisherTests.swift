@@ -1,0 +1,423 @@
+import Foundation
+import PatchGraph
+import PatchMedia
+import PatchTesting
+import Synchronization
+import Testing
+
+/// Feeds a sink in real time on a thread of its own, as the engine does, until stopped.
+final class LiveFeed: Sendable {
+    private let stopped = Atomic(false)
+    private let ended = Monitor<(any Error)??>(nil)
+    /// Monotonic nanoseconds at which a tick was handed over.
+    let longestCall = Atomic<Int64>(0)
+
+    init(
+        _ sink: any MediaSink, width: Int = 320, height: Int = 240, sound: Bool = true, flashes: Bool = false,
+        noise: Bool = false
+    ) throws {
+        _ = try PosixThread(name: "feed") { [self] in
+            var failure: (any Error)?
+            do {
+                let feeder = try Feeder(sink, width: width, height: height, sound: sound)
+                var generator = SystemRandomNumberGenerator()
+                let start = monotonicNanoseconds()
+                while !stopped.load(ordering: .relaxed) {
+                    let due = start + feeder.rate.time(ofFrame: feeder.tick).nanoseconds
+                    let wait = due - monotonicNanoseconds()
+                    if wait > 0 { usleep(UInt32(wait / 1000)) }
+                    let before = monotonicNanoseconds()
+                    if noise {
+                        try feeder.feed { frame, _ in
+                            for y in 0..<frame.height {
+                                let row = frame.plane(0).row(y).assumingMemoryBound(to: UInt64.self)
+                                for x in 0..<frame.width / 8 { row[x] = generator.next() }
+                            }
+                        }
+                    } else {
+                        try feeder.feed(flashes: flashes)
+                    }
+                    let took = monotonicNanoseconds() - before
+                    longestCall.store(max(took, longestCall.load(ordering: .relaxed)), ordering: .relaxed)
+                }
+            } catch { failure = error }
+            sink.finish()
+            ended.notify { $0 = .some(failure) }
+        }
+    }
+
+    /// Ends the stream and waits until the sink has finished.
+    func stop() throws {
+        stopped.store(true, ordering: .relaxed)
+        let failure = try #require(
+            ended.wait(until: monotonicNanoseconds() + 20_000_000_000) { $0 }, "the sink does not finish")
+        if let failure { throw failure }
+    }
+}
+
+@Suite("publisher", .serialized)
+struct SinksPublisherTests {
+    @Test("RTMP to nginx: codec, size, cadence, sound in sync")
+    func rtmp() throws {
+        let server = try MediaServer()
+        let folder = try TemporaryDirectory()
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string(server.url()), "preset": .string("basic-landscape"), "speed": .string("ultrafast"),
+                "keyframe": .number(0.5),
+            ],
+            reports: reports)
+        let feed = try LiveFeed(sink, flashes: true)
+        #expect(reports.waitForState("live", seconds: 10))
+        let copy = folder.file("pulled.flv")
+        try Program.run(
+            "ffmpeg", ["-v", "error", "-analyzeduration", "1M", "-i", server.url(), "-t", "4", "-c", "copy", copy],
+            timeout: 30)
+        try feed.stop()
+        #expect(reports.states == ["connecting", "live", "ended"])
+        #expect(try probe(copy, "stream=codec_name,width,height", stream: "v") == ["h264", "852", "480"])
+        #expect(try probe(copy, "stream=codec_name,sample_rate", stream: "a") == ["aac", "48000"])
+        let times = try pictureTimes(copy)
+        #expect(times.count >= 100)
+        expectCadence(times, rate: FrameRate(30), tolerance: 0.0015)
+        let offsets = try soundOffsets(copy)
+        #expect(offsets.count >= 3)
+        for offset in offsets { #expect(abs(offset) < 0.040, "sound is off by \(offset) s") }
+        #expect(reports.problems.isEmpty)
+    }
+
+    @Test("without sound RTMP gets a silent track")
+    func silentTrack() throws {
+        let server = try MediaServer()
+        let folder = try TemporaryDirectory()
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher", ["url": .string(server.url("mute")), "speed": .string("ultrafast"), "keyframe": .number(0.5)],
+            reports: reports)
+        let feed = try LiveFeed(sink, sound: false)
+        #expect(reports.waitForState("live", seconds: 10))
+        let copy = folder.file("pulled.flv")
+        try Program.run(
+            "ffmpeg",
+            ["-v", "error", "-analyzeduration", "1M", "-i", server.url("mute"), "-t", "2", "-c", "copy", copy],
+            timeout: 30)
+        try feed.stop()
+        let volume = try run("ffmpeg", ["-i", copy, "-map", "0:a", "-af", "volumedetect", "-f", "null", "-"])
+        #expect(volume.errorText.contains("max_volume: -91.0 dB"))
+    }
+
+    @Test("a server that dies and comes back: retrying, then live again, from a keyframe")
+    func reconnects() throws {
+        let server = try MediaServer()
+        let folder = try TemporaryDirectory()
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher", ["url": .string(server.url()), "speed": .string("ultrafast"), "keyframe": .number(1)],
+            reports: reports)
+        let feed = try LiveFeed(sink)
+        #expect(reports.waitForState("live", seconds: 10))
+        server.crash()
+        #expect(reports.waitForState("retrying", seconds: 10))
+        let seen = reports.all.count
+        try server.start()
+        #expect(reports.waitForState("live", after: seen, seconds: 20))
+        let copy = folder.file("pulled.flv")
+        try Program.run(
+            "ffmpeg", ["-v", "error", "-analyzeduration", "1M", "-i", server.url(), "-t", "2", "-c", "copy", copy],
+            timeout: 30)
+        try feed.stop()
+        #expect(reports.states == ["connecting", "live", "retrying", "live", "ended"])
+        expectCadence(try pictureTimes(copy), rate: FrameRate(30), tolerance: 0.0015)
+        #expect(reports.problems.count == 1)
+        #expect(reports.problems.first?.code == .network)
+        #expect(feed.longestCall.load(ordering: .relaxed) < 500_000_000)
+    }
+
+    @Test("a new connection starts with a keyframe made for it, and time goes on")
+    func resumesAtKeyframe() throws {
+        let peer = try Listener()
+        let folder = try TemporaryDirectory()
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string("tcp://127.0.0.1:\(peer.port)"), "speed": .string("ultrafast"), "keyframe": .number(30),
+            ], reports: reports)
+        let feed = try LiveFeed(sink)
+        var files: [String] = []
+        for part in 0...1 {
+            try peer.accept()
+            let file = folder.file("part\(part).ts")
+            try Data(peer.read(atLeast: 60_000)).write(to: URL(fileURLWithPath: file))
+            peer.drop()
+            files.append(file)
+        }
+        try peer.accept()
+        _ = try PosixThread(name: "read") { peer.readAll { _ in } }
+        try feed.stop()
+        let first = try pictureTimes(files[0])
+        let second = try pictureTimes(files[1])
+        #expect(try #require(second.first) > #require(first.last))
+        // The interval alone would bring the next keyframe after 30 s.
+        #expect(try probe(files[1], "packet=flags", stream: "v").first?.hasPrefix("K") == true)
+        expectCadence(second, rate: FrameRate(30), tolerance: 0.0001)
+        #expect(reports.states.starts(with: ["connecting", "live", "retrying", "live"]))
+    }
+
+    @Test("errors before going on air say what is wrong and never show the key")
+    func refusals() throws {
+        let port = try Ports.freeTCP()
+        let secret = Secret(
+            value: "rtmp://127.0.0.1:\(port)/live/sekrit-key", redacted: "rtmp://127.0.0.1:\(port)/live/<secret KEY>")
+        let reports = Reports()
+        let refused = #expect(throws: PatchError.self) {
+            try Feeder(makeSink("publisher", ["url": .secret(secret)], reports: reports))
+        }
+        #expect(refused?.code == .network)
+        #expect(refused?.message == "cannot connect to rtmp://127.0.0.1:\(port)/live/<secret KEY>")
+        #expect(refused?.cause == "Connection refused")
+        #expect(refused?.remedy == "start the server, or check its address and port")
+        #expect(reports.states == ["connecting", "failed"])
+
+        let server = try MediaServer(streamKey: "right-key")
+        let wrong = Secret(
+            value: server.url("wrong-key", application: "guarded"),
+            redacted: server.url("<secret KEY>", application: "guarded"))
+        let rejected = #expect(throws: PatchError.self) {
+            try Feeder(makeSink("publisher", ["url": .secret(wrong)], reports: reports))
+        }
+        #expect(rejected?.code == .network)
+        for text in [refused?.description ?? "", rejected?.description ?? "", "\(reports.all)"] {
+            #expect(!text.contains("sekrit") && !text.contains("wrong-key"), "\(text)")
+        }
+        for (url, message) in [
+            ("http://example.com/x", "cannot publish to 'http://example.com/x'"),
+            ("stream.mp4", "cannot publish to 'stream.mp4'"), ("rtmp:///live/x", "'rtmp:///live/x' names no host"),
+            ("rtmp://host:99999/x", "'rtmp://host:99999/x' has no valid port"),
+        ] {
+            let error = #expect(throws: PatchError.self) { try makeSink("publisher", ["url": .string(url)]) }
+            #expect(error?.message == message)
+            #expect(error?.code == .usage)
+        }
+        let codec = #expect(throws: PatchError.self) {
+            try makeSink("publisher", ["url": .string("rtmp://h/l/x"), "codec": .string("vp9")])
+        }
+        #expect(codec?.message == "flv cannot hold codec 'vp9'")
+    }
+
+    @Test("a peer that does not answer is given up after five seconds")
+    func silence() throws {
+        // Listens, but never accepts: the handshake gets no answer.
+        let peer = try Listener()
+        let start = monotonicNanoseconds()
+        let error = #expect(throws: PatchError.self) {
+            try Feeder(makeSink("publisher", ["url": .string("rtmp://127.0.0.1:\(peer.port)/live/x")]))
+        }
+        #expect(error?.cause == "no answer in time")
+        let seconds = Double(monotonicNanoseconds() - start) / 1e9
+        #expect(seconds > 4.5 && seconds < 7)
+    }
+
+    @Test("a slow receiver: whole groups are dropped, what arrives decodes from its first packet, nobody waits")
+    func slowReceiver() throws {
+        let peer = try Listener()
+        let folder = try TemporaryDirectory()
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string("tcp://127.0.0.1:\(peer.port)"), "speed": .string("ultrafast"), "bitrate": .number(20e6),
+                "keyframe": .number(0.5),
+            ], reports: reports)
+        let feed = try LiveFeed(sink, width: 640, height: 480, noise: true)
+        try peer.accept()
+        // Nothing is read until the sockets' buffers and the queue are full.
+        #expect(reports.waitForState("stalled", seconds: 20))
+        try eventually("groups are dropped", within: 20) { !reports.problems.isEmpty }
+        let seen = reports.all.count
+        let bytes = Monitor<[UInt8]>([])
+        _ = try PosixThread(name: "read") { peer.readAll { chunk in bytes.notify { $0 += chunk } } }
+        #expect(reports.waitForState("live", after: seen, seconds: 10))
+        usleep(1_000_000)
+        try feed.stop()
+        #expect(feed.longestCall.load(ordering: .relaxed) < 500_000_000)
+        #expect(
+            reports.problems.first?.message.hasSuffix("takes less than is encoded: groups of pictures are dropped")
+                == true)
+        let file = folder.file("slow.ts")
+        try eventually("the stream ends") { peer.isDone }
+        try Data(bytes.withLock { $0 }).write(to: URL(fileURLWithPath: file))
+        let decoded = try run("ffmpeg", ["-v", "error", "-i", file, "-map", "0:v", "-f", "null", "-"])
+        #expect(decoded.errorText == "", "\(decoded.errorText.prefix(500))")
+        // Groups are gone, so there are jumps; between them every frame is there, and each jump lands on a keyframe.
+        let packets = try probe(file, "packet=pts_time,flags", stream: "v").enumerated()
+        let times = packets.filter { $0.offset % 2 == 0 }.compactMap { Double($0.element) }
+        let keys = packets.filter { $0.offset % 2 == 1 }.map { $0.element.hasPrefix("K") }
+        let jumps = times.indices.dropFirst().filter { times[$0] - times[$0 - 1] > 0.034 }
+        #expect(!jumps.isEmpty)
+        for jump in jumps { #expect(keys[jump], "the jump to \(times[jump]) s is no keyframe") }
+    }
+
+    @Test("HLS: a live window of valid segments", arguments: ["ts", "fmp4"])
+    func hls(segments: String) throws {
+        let folder = try TemporaryDirectory()
+        let playlist = folder.file("live 100%.m3u8")
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string(playlist), "speed": .string("ultrafast"), "keyframe": .number(1), "window": .number(4),
+                "segments": .string(segments),
+            ], isOffline: true)
+        let feeder = try Feeder(sink, sound: false)
+        try feeder.feed(count: 300)
+        feeder.sink.finish()
+        let text = String(decoding: try playlist.contentsOfFile(), as: UTF8.self)
+        #expect(text.contains("#EXT-X-TARGETDURATION:1\n"))
+        #expect(text.contains("#EXT-X-MEDIA-SEQUENCE:6\n"))
+        #expect(text.contains("#EXT-X-ENDLIST"))
+        let durations = text.split(separator: "\n").filter { $0.hasPrefix("#EXTINF:") }
+        #expect(durations == Array(repeating: "#EXTINF:1.000000,", count: 4))
+        let found = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix(".ts") || $0.hasSuffix(".m4s")
+        }
+        // FFmpeg keeps one segment more than is listed, for players that are still reading it.
+        #expect(found.count <= 5, "\(found)")
+        let times = try pictureTimes(playlist)
+        #expect(times.count == 120)
+        expectCadence(times, rate: FrameRate(30), tolerance: 0.0001)
+        #expect(try probe(playlist, "stream=codec_name", stream: "a").first == "aac")
+    }
+
+    @Test("HLS: every playlist and segment is valid while it is written")
+    func hlsWhileLive() throws {
+        let folder = try TemporaryDirectory()
+        let playlist = folder.file("live.m3u8")
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string(playlist), "speed": .string("ultrafast"), "keyframe": .number(0.5), "window": .number(2),
+            ], reports: reports)
+        let feed = try LiveFeed(sink)
+        try eventually("the playlist appears", within: 10) { access(playlist, R_OK) == 0 }
+        // A player that follows the live window for three seconds.
+        let player = try run(
+            "ffmpeg",
+            ["-v", "error", "-live_start_index", "0", "-i", playlist, "-t", "3", "-map", "0:v", "-f", "null", "-"])
+        #expect(player.exitCode == 0 && player.errorText == "", "\(player.errorText)")
+        for _ in 0..<10 {
+            let text = String(decoding: try playlist.contentsOfFile(), as: UTF8.self)
+            #expect(text.hasPrefix("#EXTM3U\n") && text.hasSuffix("\n"))
+            for name in text.split(separator: "\n") where !name.hasPrefix("#") {
+                #expect(access(folder.file(String(name)), R_OK) == 0, "\(name) is listed but missing")
+            }
+            usleep(50_000)
+        }
+        try feed.stop()
+        #expect(reports.states == ["connecting", "live", "ended"])
+    }
+
+    @Test("SRT and UDP arrive at ffmpeg", arguments: ["srt", "udp"])
+    func transportStreams(scheme: String) throws {
+        let folder = try TemporaryDirectory()
+        let (port, file) = (try Ports.freeUDP(), folder.file("got.ts"))
+        let receiver = try Program(
+            "ffmpeg",
+            [
+                "-v", "error", "-y", "-analyzeduration", "1M", "-i",
+                "\(scheme)://127.0.0.1:\(port)" + (scheme == "srt" ? "?mode=listener" : ""),
+                "-t", "3", "-c", "copy", file,
+            ])
+        // A listener on UDP shows in the kernel's table, not by connecting to it.
+        try eventually("ffmpeg listens") {
+            String(decoding: try "/proc/net/udp".contentsOfFile(), as: UTF8.self)
+                .contains(":" + String(port, radix: 16, uppercase: true).leftPadded(to: 4) + " ")
+        }
+        let reports = Reports()
+        let sink = try makeSink(
+            "publisher",
+            ["url": .string("\(scheme)://127.0.0.1:\(port)"), "speed": .string("ultrafast"), "keyframe": .number(0.5)],
+            reports: reports)
+        let feed = try LiveFeed(sink, flashes: true)
+        try receiver.waitForEnd(within: 30)
+        try feed.stop()
+        #expect(reports.states.starts(with: ["connecting", "live"]))
+        let times = try pictureTimes(file)
+        #expect(times.count >= 60)
+        expectCadence(times, rate: FrameRate(30), tolerance: 0.0002)
+        for offset in try soundOffsets(file) { #expect(abs(offset) < 0.005) }
+    }
+}
+
+/// A TCP socket on loopback that listens and does only what it is told.
+final class Listener: Sendable {
+    let port: Int
+    private let descriptor: Int32
+    private let peer = Atomic<Int32>(-1)
+    private let done = Atomic(false)
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // Small buffers, so that a receiver that does not read is noticed soon.
+        var size: Int32 = 65_536
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) + listen(descriptor, 1) + getsockname(descriptor, $0, &length)
+            }
+        }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+        guard status == 0 else { throw TestProblem("no listening socket") }
+    }
+
+    func accept() throws {
+        let accepted = Glibc.accept(descriptor, nil, nil)
+        guard accepted >= 0 else { throw TestProblem("accept failed") }
+        peer.store(accepted, ordering: .relaxed)
+    }
+
+    /// Reads at least `count` bytes.
+    func read(atLeast count: Int) -> [UInt8] {
+        var (bytes, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 1 << 16))
+        while bytes.count < count {
+            let got = Glibc.read(peer.load(ordering: .relaxed), &buffer, buffer.count)
+            guard got > 0 else { break }
+            bytes += buffer[..<got]
+        }
+        return bytes
+    }
+
+    /// Ends the connection, as a peer that crashed.
+    func drop() { close(peer.exchange(-1, ordering: .relaxed)) }
+
+    /// Reads to the end of the stream.
+    func readAll(_ take: ([UInt8]) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(peer.load(ordering: .relaxed), &buffer, buffer.count)
+            guard count > 0 else { break }
+            take(Array(buffer[..<count]))
+        }
+        done.store(true, ordering: .relaxed)
+    }
+
+    var isDone: Bool { done.load(ordering: .relaxed) }
+
+    deinit {
+        close(descriptor)
+        if peer.load(ordering: .relaxed) >= 0 { close(peer.load(ordering: .relaxed)) }
+    }
+}
+
+extension String {
+    fileprivate func leftPadded(to count: Int) -> String {
+        String(repeating: "0", count: max(0, count - self.count)) + self
+    }
+}

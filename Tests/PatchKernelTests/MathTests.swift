@@ -1,0 +1,134 @@
+import Glibc
+import PatchKernel
+import PatchMedia
+import Testing
+
+/// GLSL's functions as machine code against double precision, over each function's domain.
+@Suite struct MathTests {
+    struct Function: Sendable {
+        var name: String
+        var operation: Operation
+        var domain: ClosedRange<Double>
+        /// Second argument, where there is one.
+        var second: Double?
+        var exact: @Sendable (Double) -> Double
+        /// Largest |error| / max(|exact|, floor).
+        var bound: Double
+        var floor: Double
+    }
+
+    static let functions: [Function] = [
+        Function(name: "exp2", operation: .exp2, domain: -20...20, exact: { exp2($0) }, bound: 2.5e-7, floor: 0),
+        Function(name: "exp", operation: .exp, domain: -10...10, exact: { exp($0) }, bound: 1.2e-6, floor: 0),
+        Function(name: "log2", operation: .log2, domain: 1e-6...1e6, exact: { log2($0) }, bound: 3e-7, floor: 0.1),
+        Function(
+            name: "log2 near 1", operation: .log2, domain: 0.7...1.4, exact: { log2($0) }, bound: 4e-7, floor: 1e-3),
+        Function(name: "log", operation: .log, domain: 1e-6...1e6, exact: { log($0) }, bound: 3e-7, floor: 0.1),
+        Function(
+            name: "pow 0.9", operation: .pow, domain: 1e-3...4, second: 0.9, exact: { pow($0, Double(Float(0.9))) },
+            bound: 1.5e-6,
+            floor: 0),
+        Function(
+            name: "pow 2.4", operation: .pow, domain: 1e-3...4, second: 2.4, exact: { pow($0, Double(Float(2.4))) },
+            bound: 3e-6,
+            floor: 0),
+        Function(
+            name: "pow 1/2.4", operation: .pow, domain: 1e-4...4, second: 1 / 2.4,
+            exact: { pow($0, Double(Float(1 / 2.4))) },
+            bound: 1e-6, floor: 0),
+        Function(name: "sin", operation: .sin, domain: -100...100, exact: { sin($0) }, bound: 3e-7, floor: 1),
+        Function(name: "cos", operation: .cos, domain: -100...100, exact: { cos($0) }, bound: 3e-7, floor: 1),
+        Function(name: "tan", operation: .tan, domain: -1.5...1.5, exact: { tan($0) }, bound: 1e-6, floor: 1),
+        Function(name: "asin", operation: .asin, domain: -1...1, exact: { asin($0) }, bound: 5e-7, floor: 1),
+        Function(name: "acos", operation: .acos, domain: -1...1, exact: { acos($0) }, bound: 5e-7, floor: 1),
+        Function(name: "atan", operation: .atan, domain: -20...20, exact: { atan($0) }, bound: 3e-7, floor: 0.1),
+        Function(
+            name: "atan2 y, -0.7", operation: .atan, domain: -3...3, second: -0.7,
+            exact: { atan2($0, Double(Float(-0.7))) },
+            bound: 3e-7, floor: 0.1),
+        Function(name: "sqrt", operation: .sqrt, domain: 0...100, exact: { sqrt($0) }, bound: 1e-7, floor: 0),
+        Function(
+            name: "inversesqrt", operation: .inversesqrt, domain: 1e-3...100, exact: { 1 / sqrt($0) }, bound: 2e-7,
+            floor: 0),
+    ]
+
+    /// The function at `count` points, read out through two half floats: the rounded value and a thousand times what
+    /// that leaves over, so that errors of single precision can be seen.
+    private func evaluate(_ function: Function, at points: [Float]) throws -> [Double] {
+        // Arguments come from uniforms, one row of the picture each, in chunks of 64.
+        var results: [Double] = []
+        let chunk = 64
+        var b = KernelBuilder(
+            name: function.name, inputs: [],
+            uniforms: (0..<chunk).map { UniformDeclaration(name: "x\($0)", type: .float) }, alpha: .premultiplied)
+        // A position-dependent zero keeps the values per pixel.
+        let column = try b.apply(.toInt, [b.swizzle(b.builtin(.position), "x")])
+        var x = b.uniform(0)
+        for index in 1..<chunk {
+            let isHere = try b.apply(.eq, [column, b.constant(Int32(index))])
+            x = try b.select(isHere, b.uniform(index), x)
+        }
+        var arguments = [x]
+        if let second = function.second { arguments.append(b.constant(Float(second))) }
+        let y = try b.apply(function.operation, arguments)
+        // Bring |y| into the range of halves by a power of two, then split into three parts of 11 bits.
+        let scale = try b.apply(.exp2, [b.apply(.neg, [b.apply(.floor, [b.apply(.log2, [b.apply(.abs, [y])])])])])
+        let scaled = try b.apply(.mul, [y, scale])
+        let high = try b.apply(
+            .div, [b.apply(.round, [b.apply(.mul, [scaled, b.constant(Float(512))])]), b.constant(Float(512))])
+        let rest = try b.apply(.mul, [b.apply(.sub, [scaled, high]), b.constant(Float(512))])
+        let middle = try b.apply(
+            .div, [b.apply(.round, [b.apply(.mul, [rest, b.constant(Float(512))])]), b.constant(Float(512))])
+        let low = try b.apply(.mul, [b.apply(.sub, [rest, middle]), b.constant(Float(512))])
+        let exponent = try b.apply(.log2, [scale])
+        let kernel = try b.finish(try b.construct(.vec4, [high, middle, low, b.apply(.round, [exponent])]))
+        let pass = try KernelCompiler().compile(
+            PassDescription(kernel: kernel, inputs: [], output: PassOutput(format: .half4)))
+        var start = 0
+        while start < points.count {
+            var uniforms = Array(points[start..<min(start + chunk, points.count)])
+            let used = uniforms.count
+            while uniforms.count < chunk { uniforms.append(uniforms[0]) }
+            let output = TestPicture(.half4, chunk, 1)
+            run(pass, [], output, uniforms: uniforms)
+            for i in 0..<used {
+                let parts = (0..<3).map { Double(half(output[$0, i, 0])) }
+                let mantissa = parts[0] + parts[1] / 512 + parts[2] / 512 / 512
+                results.append(mantissa * exp2(-Double(half(output[3, i, 0]))))
+            }
+            start += chunk
+        }
+        return results
+    }
+
+    @Test func errorTable() throws {
+        var table = "function        largest error   bound\n"
+        for function in Self.functions {
+            let count = 4096
+            let span = function.domain.upperBound - function.domain.lowerBound
+            let points = (0..<count).map { index -> Float in
+                let t = (Double(index) + 0.5) / Double(count)
+                // Domains over several decades are walked by factors.
+                if function.domain.lowerBound > 0, function.domain.upperBound / function.domain.lowerBound > 100 {
+                    return Float(
+                        function.domain.lowerBound * pow(function.domain.upperBound / function.domain.lowerBound, t))
+                }
+                return Float(function.domain.lowerBound + span * t)
+            }
+            let values = try evaluate(function, at: points)
+            var worst = 0.0
+            var place: Float = 0
+            for (x, value) in zip(points, values) {
+                let exact = function.exact(Double(x))
+                let error = abs(value - exact) / max(abs(exact), max(function.floor, 1e-30))
+                if !(error <= worst) { (worst, place) = (error, x) }
+            }
+            func padded(_ text: String, _ width: Int) -> String {
+                text + String(repeating: " ", count: max(1, width - text.count))
+            }
+            table += padded(function.name, 16) + padded("\(Float(worst))", 16) + "\(function.bound)\n"
+            #expect(worst <= function.bound, "\(function.name) at \(place)")
+        }
+        print(table)
+    }
+}
