@@ -15,6 +15,8 @@ public final class ScriptHost: Sendable {
         var statistics = ScriptStatistics()
         /// The first load: nil while it runs.
         var started: Result<Patch, PatchError>?
+        /// The newest tick whose handlers have run.
+        var handledTick: Int64 = -1
         var host: (any GraphHost)?
         var thread: PosixThread?
     }
@@ -117,6 +119,21 @@ public final class ScriptHost: Sendable {
                 mailbox.statistics.droppedEvents += 1
             }
         }
+    }
+
+    /// Tells the script about a tick and waits until its handlers and due timers have run: for offline rendering, where
+    /// every tick must see what the script did for it. In live runs post `.frame` instead.
+    /// - Parameter limit: seconds to wait at most.
+    /// - Returns: false when the script took longer, or has ended.
+    @discardableResult
+    public func handleFrame(tick: Int64, time: Double, limit: Double = 1) -> Bool {
+        post(.frame(tick: tick, time: time))
+        let deadline = monotonicNanoseconds() + Int64(max(0, min(3600, limit)) * 1e9)
+        let handled = mailbox.wait(until: deadline) { mailbox -> Bool? in
+            if mailbox.handledTick >= tick { return true }
+            return mailbox.isStopping || mailbox.thread == nil ? false : nil
+        }
+        return handled ?? false
     }
 
     /// Runs `onUnload`, ends the script and waits for it. The engine goes on with the last graph.

@@ -98,6 +98,8 @@ final class ScriptLoop {
                 call.push(Int(tick))
                 return 2
             }
+            if owner.options.usesGraphTime { fireTimers(host) }
+            owner.mailbox.notify { $0.handledTick = max($0.handledTick, tick) }
         case .reload: break
         }
     }
@@ -207,8 +209,8 @@ final class ScriptLoop {
             mailbox.statistics.reloads += report.error == nil ? 1 : 0
             mailbox.statistics.failedReloads += report.error == nil ? 0 : 1
         }
-        owner.options.onReload(report)
         updateWatch(beside: tried)
+        owner.options.onReload(report)
     }
 
     /// Runs `onUnload`; what it changes in the graph no longer counts.

@@ -129,7 +129,7 @@ final class KernelLanguage {
         return value
     }
 
-    private func apply(_ operation: Operation, _ call: LuaCall) throws -> Int32 {
+    func apply(_ operation: Operation, _ call: LuaCall) throws -> Int32 {
         let word = operation.rawValue
         let count = call.count
         if (1...max(1, count)).allSatisfy({ call.kind($0) == .number }), count > 0,

@@ -54,7 +54,7 @@ extension GraphScript {
         }
         define("every") { script, call in try script.addTimer("every", repeats: true, call) }
         define("after") { script, call in try script.addTimer("after", repeats: false, call) }
-        for name in ["log", "print"] { define(name) { script, call in try script.log(call) } }
+        define("print") { script, call in try script.log(call) }
     }
 
     private func handler(at index: Int32, _ name: String, _ call: LuaCall) throws -> LuaReference {
@@ -92,7 +92,7 @@ extension GraphScript {
         return 0
     }
 
-    private func log(_ call: LuaCall) throws -> Int32 {
+    func log(_ call: LuaCall) throws -> Int32 {
         var parts: [String] = []
         let count = call.count
         for index in 0..<min(count, 100) {

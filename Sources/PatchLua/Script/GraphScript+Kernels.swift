@@ -14,5 +14,10 @@ extension GraphScript {
             call.push(Handle(.look, add(look(kind: filter.name, filter))))
             return 1
         }
+        // One word for two things: GLSL's logarithm inside kernels, a line in the log elsewhere.
+        define("log") { script, call in
+            let isMath = script.language.trace != nil && call.count > 0 && call.kind(1) != .string
+            return isMath ? try script.language.apply(.log, call) : try script.log(call)
+        }
     }
 }

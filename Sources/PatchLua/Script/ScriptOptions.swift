@@ -25,7 +25,7 @@ public struct ScriptOptions: Sendable {
     public var secret: @Sendable (String) -> String? = { ScriptOptions.environmentSecret($0) }
     /// `log(…)`.
     public var log: @Sendable (ScriptLogEntry) -> Void = { _ in }
-    /// Errors after the start: handlers that raise, reloads that fail.
+    /// Handlers that raise after the start. Reloads that fail go to `onReload`.
     public var onError: @Sendable (PatchError) -> Void = { _ in }
     /// After each reload, good or bad.
     public var onReload: @Sendable (ReloadReport) -> Void = { _ in }

@@ -42,9 +42,14 @@ enum WireStatements {
 
     private static func beginsStatement(_ index: Int, _ tokens: [Token]) -> Bool {
         let token = tokens[index]
-        guard token.kind == .name || token.kind == .symbol("{") else { return false }
+        guard token.kind == .name || token.kind == .symbol("{") || token.kind == .symbol("(") else { return false }
         guard index > 0 else { return true }
         let before = tokens[index - 1]
+        if token.kind == .symbol("(") {
+            // After an expression a bracket is always a call.
+            if case .keyword(let word) = before.kind { return openers.contains(word) }
+            return before.kind == .symbol(";")
+        }
         // After a complete expression a name can only begin the next statement; a table could still be the argument of a
         // call, unless it begins a line.
         let isClear = token.kind == .name || token.line > before.line
@@ -66,12 +71,18 @@ enum WireStatements {
             // A table cannot be called or indexed.
             return i
         }
+        if tokens[index].kind == .symbol("(") {
+            guard let end = balancedEnd(index, tokens) else { return nil }
+            i = end
+        }
         while i < tokens.count {
             switch tokens[i].kind {
             case .symbol("."), .symbol(":"):
                 guard i + 1 < tokens.count, tokens[i + 1].kind == .name else { return nil }
                 i += 2
             case .symbol("("), .symbol("["), .symbol("{"):
+                // A table that begins a line is a statement of its own, not an argument.
+                if tokens[i].kind == .symbol("{"), tokens[i].line > tokens[i - 1].line { return i }
                 guard let end = balancedEnd(i, tokens) else { return nil }
                 i = end
             case .literal(isText: true): i += 1

@@ -1,0 +1,160 @@
+import Glibc
+import PatchGraph
+import PatchLua
+import PatchMedia
+
+/// Kinds of node that exist only by name, as scripts see the real ones.
+enum FakeGraph {
+    static let registry = NodeRegistry(
+        [
+            source("camera", [OptionSchema("device", .string, ""), size, fps, orientation, mirror]),
+            source(
+                "video",
+                [OptionSchema("file", .file, ""), OptionSchema("url", .url, ""), OptionSchema("loop", .bool, "")]),
+            source("image", [OptionSchema("file", .file, "The picture.", required: true)]),
+            source("color", [OptionSchema("rgba", .color, ""), size]),
+            source("testPattern", [OptionSchema("kind", .choice(["bars", "ramp"]), ""), size, fps]),
+            source("text", [OptionSchema("string", .string, "", required: true)]),
+            source("input", [size, fps, mirror, OptionSchema("default", .string, "")]),
+            source("stream", [OptionSchema("url", .url, "", required: true)]),
+            sink(
+                "rawDataOutput", [size, OptionSchema("format", .choice(["bgra", "rgba", "yuv420p"]), ""), file],
+                forwards: true),
+            sink(
+                "display",
+                [OptionSchema("title", .string, ""), OptionSchema("fill", .choice(["stretch", "fit", "fill"]), "")]),
+            sink("publisher", [OptionSchema("url", .url, "", required: true), OptionSchema("preset", .string, "")]),
+            sink(
+                "recorder",
+                [
+                    OptionSchema("file", .outputFile, "", required: true),
+                    OptionSchema("bitrate", .number(1...100_000), "", unit: "kbit/s"),
+                ]),
+            NodeKind(
+                NodeSchema(
+                    kind: "sharpenHard", role: .filter, summary: "",
+                    parameters: [ParameterSchema("strength", default: [1], range: 0...2)]),
+                .processor { _, _ in throw PatchError(.unavailable, "fake") }),
+        ])
+
+    private static let size = OptionSchema("size", .size, "", unit: "px")
+    private static let fps = OptionSchema("fps", .number(1...240), "", unit: "1/s")
+    private static let mirror = OptionSchema("mirror", .bool, "")
+    private static let file = OptionSchema("file", .outputFile, "")
+    private static let orientation = OptionSchema("orientation", .choice(["landscape", "portrait"]), "")
+
+    private static func source(_ kind: String, _ options: [OptionSchema]) -> NodeKind {
+        NodeKind(
+            NodeSchema(kind: kind, role: .source, summary: "", options: options),
+            .source { _, _ in throw PatchError(.unavailable, "fake") })
+    }
+    private static func sink(_ kind: String, _ options: [OptionSchema], forwards: Bool = false) -> NodeKind {
+        NodeKind(
+            NodeSchema(kind: kind, role: .sink, summary: "", options: options, forwards: forwards),
+            .sink { _, _ in throw PatchError(.unavailable, "fake") })
+    }
+
+    static let catalog = FilterCatalog()
+}
+
+/// A folder for one test, removed at its end.
+final class Workspace: Sendable {
+    let folder: String
+
+    init() {
+        var template = Array("/tmp/patchbay-lua-XXXXXX".utf8CString)
+        folder = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+    }
+
+    deinit { _ = system("rm -rf '\(folder)'") }
+
+    /// Writes as editors do: beside, then renamed.
+    @discardableResult func write(_ name: String, _ text: String, inPlace: Bool = false) -> String {
+        let path = folder + "/" + name
+        _ = system("mkdir -p '\(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])'")
+        let target = inPlace ? path : path + "~"
+        if let file = fopen(target, "w") {
+            fputs(text, file)
+            fclose(file)
+        }
+        if !inPlace { rename(target, path) }
+        return path
+    }
+
+    /// The patch of a graph with this text.
+    func build(_ text: String, options: ScriptOptions = ScriptOptions()) throws -> Patch {
+        let path = write("graph.lua", text)
+        return try ScriptHost(
+            path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: options
+        ).build()
+    }
+
+    /// The error of a graph with this text, without the folder in front.
+    func errorText(_ text: String, options: ScriptOptions = ScriptOptions()) -> String {
+        do {
+            _ = try build(text, options: options)
+            return "no error"
+        } catch {
+            let description = (error as? PatchError)?.description ?? "\(error)"
+            return description.hasPrefix(folder + "/") ? String(description.dropFirst(folder.count + 1)) : description
+        }
+    }
+}
+
+/// An engine that only remembers what it was told.
+final class FakeHost: GraphHost {
+    struct Record {
+        var patches: [(patch: Patch, reload: Bool)] = []
+        var parameters: [(node: NodeID, name: String, value: ParameterValue)] = []
+        var controls: [String: ControlValue] = [:]
+        var errors: [PatchError] = []
+        var logs: [String] = []
+        var reloads: [ReloadReport] = []
+        var refusal: PatchError?
+    }
+
+    let record = Monitor(Record())
+
+    func apply(_ patch: Patch, reload: Bool) throws {
+        try record.notify { record in
+            if let refusal = record.refusal { throw refusal }
+            record.patches.append((patch, reload))
+        }
+    }
+    func setParameter(node: NodeID, name: String, value: ParameterValue) {
+        record.notify { $0.parameters.append((node, name, value)) }
+    }
+    func controlValue(_ name: String) -> ControlValue? { record.withLock { $0.controls[name] } }
+    func setControl(_ name: String, _ value: ControlValue) { record.notify { $0.controls[name] = value } }
+    func parameterFloats(node: NodeID, name: String) -> [Float]? { nil }
+
+    /// Options that report to this host.
+    var options: ScriptOptions {
+        var options = ScriptOptions()
+        options.onError = { [record] error in record.notify { $0.errors.append(error) } }
+        options.log = { [record] entry in record.notify { $0.logs.append(entry.message) } }
+        options.onReload = { [record] report in record.notify { $0.reloads.append(report) } }
+        return options
+    }
+
+    /// Whether a condition comes true within 20 s.
+    func waits(for condition: (Record) -> Bool) -> Bool { wait { condition($0) ? true : nil } != nil }
+
+    /// Waits for a value, at most 20 s.
+    func wait<R>(_ body: (inout Record) -> R?) -> R? {
+        record.wait(until: monotonicNanoseconds() + 20_000_000_000, body)
+    }
+}
+
+func symlinkFile(_ target: String, _ path: String) { _ = symlink(target, path) }
+
+/// Memory of this process.
+func residentKilobytes() -> Int {
+    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+    defer { fclose(file) }
+    var buffer = [CChar](repeating: 0, count: 256)
+    guard fgets(&buffer, 256, file) != nil else { return 0 }
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let fields = text.split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4 : 0
+}
