@@ -93,7 +93,7 @@ public final class Engine: Sendable {
             }
         }
         air.notify { $0.isRunning = true }
-        let clock = try PosixThread(name: "patch-clock") { self.runClock() }
+        let clock = try PosixThread(name: "patch-clock", niceness: -10) { self.runClock() }
         threads.withLock { $0.clock = clock }
     }
 
