@@ -33,9 +33,13 @@ import Testing
 
     @Test func survivesAnyText() {
         var generator = SystemRandomNumberGenerator()
-        let pieces = ["a", ">>", "{", "}", "(", ")", "'", "\"", "[[", "]]", "--", "\n", "end", "then", ".", ":", "\\", "é", "1e+", "::"]
+        let pieces = [
+            "a", ">>", "{", "}", "(", ")", "'", "\"", "[[", "]]", "--", "\n", "end", "then", ".", ":", "\\", "é", "1e+",
+            "::",
+        ]
         for _ in 0..<2000 {
-            let text = (0..<20).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined(separator: " ")
+            let text = (0..<20).map { _ in pieces[Int.random(in: 0..<pieces.count, using: &generator)] }.joined(
+                separator: " ")
             #expect(WireSyntax.rewrite(text).replacing("__wire=", with: "") == text)
         }
     }
