@@ -64,6 +64,26 @@ import Testing
         #expect(plan.sinks[0].slot == plan.sinks[1].slot)
     }
 
+    @Test func sinksOfUnlikeFormatsShareTheDearPart() throws {
+        let yuv = VideoFormat(.yuv420p, width: 16, height: 8)
+        let nodes = registry(
+            sources: ["count": counter()], sinks: ["view": CollectingSink(small), "enc": CollectingSink(yuv)])
+        var patch = Patch()
+        patch.add("in", "count")
+        var chain = ["in"]
+        for index in 0..<20 {
+            patch.add("f\(index)", try scaleFilter())
+            chain.append("f\(index)")
+        }
+        for (from, to) in zip(chain, chain.dropFirst()) { patch.wires.append(Wire(from: from, to: to)) }
+        patch.add("out", "view")
+        patch.add("out2", "enc")
+        patch.wire("f19", "out")
+        patch.wire("f19", "out2")
+        let passes = try PatchRehearsal(registry: nodes, graphDirectory: ".").plan(patch).passes
+        #expect(passes.map(\.nodes.count) == [20, 0, 0])
+    }
+
     @Test func aPictureUsedTwiceByOnePassIsReadOnce() throws {
         var patch = Patch()
         patch.add("in", "count")

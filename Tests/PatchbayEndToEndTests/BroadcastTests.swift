@@ -63,7 +63,7 @@ import Testing
         let run = try GraphRun(
             """
             local clip = video { "clip", file = "flash.mp4", loop = true }
-            clip >> filter.brightness { amount = 0 } >> publisher { "live", url = secret "PATCHBAY_URL" }
+            clip >> filter.brightness { brightness = 0 } >> publisher { "live", url = secret "PATCHBAY_URL" }
             """, environment: ["PATCHBAY_URL": server.url()], directory: directory)
         try run.waitUntilOnAir()
         let seen = directory.file("seen.mkv")

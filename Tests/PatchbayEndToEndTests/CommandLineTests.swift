@@ -52,7 +52,7 @@ import Testing
             """
             local amount = param { "amount", 0.25, min = 0, max = 1, label = "How much" }
             local bars = testPattern { "bars", kind = "bars", size = "320x180", fps = 25 }
-            bars >> filter.brightness { "bright", amount = amount } >> filter.contrast { "more" }
+            bars >> filter.brightness { "bright", brightness = amount } >> filter.contrast { "more" }
               >> rawDataOutput { "raw", file = "out.y4m" }
             """)
         let text = try Executable.run(["check", "graph.lua"], directory: directory.path)
@@ -90,7 +90,7 @@ import Testing
             #expect(list.text.contains("  \(name) "), "no \(name) in \(list.text)")
         }
         let one = try Executable.run(["filters", "brightness"])
-        #expect(one.text.contains("amount"))
+        #expect(one.text.contains("brightness = 0  (-1…1)"))
         let source = try Executable.run(["filters", "brightness", "--source"])
         #expect(source.text.contains("kernel"))
         let wrong = try Executable.run(["filters", "brightnes"])

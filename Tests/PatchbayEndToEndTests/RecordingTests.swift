@@ -11,7 +11,7 @@ import Testing
         let run = try GraphRun(
             """
             video { "clip", file = "clip.mp4", loop = true }
-              >> filter.saturation { amount = 1.2 } >> recorder { "rec", file = "out.\(suffix)", size = "640x360" }
+              >> filter.saturation { saturation = 1.2 } >> recorder { "rec", file = "out.\(suffix)", size = "640x360" }
             """, directory: directory)
         try run.waitUntilOnAir()
         let file = directory.file("out.\(suffix)")

@@ -33,7 +33,7 @@ import Testing
             "a missing asset",
             "image { \"logo\", file = \"nowhere.png\" } >> rawDataOutput { \"other\", file = \"o.y4m\" }", "nowhere.png"
         ),
-        ("a wrong parameter", "local wrong = filter.brightness { amount = 99 }", "graph.lua:"),
+        ("a wrong parameter", "local wrong = filter.brightness { brightness = 99 }", "graph.lua:"),
         ("an endless loop", "while true do end", "graph.lua:"),
     ]
 
@@ -128,9 +128,9 @@ import Testing
               summary = "Paints everything one grey.",
               pixel = function(c, p) return vec4(\(level) / 255, \(level) / 255, \(level) / 255, 1) + c * 0 end,
             }
-            clip >> filter.brightness { amount = 0.1 } >> filter.contrast { contrast = 1.1 }
+            clip >> filter.brightness { brightness = 0.1 } >> filter.contrast { contrast = 1.1 }
               >> filter.saturation { saturation = 1.2 } >> filter.grayscale {} >> filter.invert {}
-              >> filter.brightness { amount = -0.1 } >> filter.contrast { contrast = 0.9 }
+              >> filter.brightness { brightness = -0.1 } >> filter.contrast { contrast = 0.9 }
               >> filter.saturation { saturation = 0.8 } >> filter.invert {} >> paint { "paint" } >> raw
             """
         }

@@ -5,7 +5,7 @@ import PatchMedia
 /// Turns deliveries into packets at a constant rate: no gap and no repeat in the picture's time stamps, every sample of
 /// sound in its place, whatever was dropped before.
 ///
-/// Output time starts with the first delivery. A tick that never came is filled with the picture before it; sound that
+/// Output time starts with the first delivery and follows the deliveries' times. A tick that never came is filled with the picture before it; sound that
 /// never came is silence.
 /// Thread-safety: one thread at a time.
 final class MediaEncoder {
@@ -24,9 +24,9 @@ final class MediaEncoder {
     private let video: VideoEncoder?
     private let audio: AudioEncoder?
     private let rate: FrameRate
-    private let tickRate: FrameRate
-    private var origin: Int64?
+    private var origin: MediaTime?
     private var lastFrame: Frame?
+    private var wantsKeyframe = false
     /// The number of the next output frame.
     private var nextIndex: Int64 = 0
     /// Output frames that had to repeat the one before, because a tick was dropped.
@@ -34,9 +34,8 @@ final class MediaEncoder {
     /// Output frames encoded.
     var encoded: Int64 { nextIndex }
 
-    init(_ settings: Settings, format: VideoFormat?, tickRate: FrameRate) throws {
+    init(_ settings: Settings, format: VideoFormat?) throws {
         rate = settings.rate
-        self.tickRate = tickRate
         if let encoding = settings.video, let format {
             video = try VideoEncoder(encoding, format: format, rate: rate, globalHeader: settings.globalHeader)
         } else {
@@ -53,28 +52,28 @@ final class MediaEncoder {
     /// Encodes one tick.
     /// - Parameter forceKeyframe: the next picture must be decodable by itself.
     func consume(_ delivery: Delivery, forceKeyframe: Bool = false, _ emit: PacketConsumer) throws {
-        guard let first = origin ?? (video == nil || delivery.frame != nil ? delivery.tick : nil) else { return }
+        guard let first = origin ?? (video == nil || delivery.frame != nil ? delivery.pts : nil) else { return }
         origin = first
-        let tick = delivery.tick - first
-        guard tick >= 0 else { return }
+        let (begin, finish) = (delivery.pts - first, delivery.pts - first + delivery.duration)
+        guard begin >= .zero else { return }
         if let video {
-            let (start, end) = (index(ofTick: tick), index(ofTick: tick + 1))
-            var force = forceKeyframe
+            let (start, end) = (index(at: begin), index(at: finish))
+            // A tick that yields no output frame (a lower rate) leaves the wish to the next one.
+            wantsKeyframe = wantsKeyframe || forceKeyframe
             if let lastFrame {
                 while nextIndex < start {
-                    try video.encode(lastFrame, index: nextIndex, forceKeyframe: force, emit)
-                    (force, nextIndex, repeated) = (false, nextIndex + 1, repeated + 1)
+                    try encodeNext(lastFrame, with: video, emit)
+                    repeated += 1
                 }
             }
             if let frame = delivery.frame { lastFrame = frame }
             if let lastFrame {
                 while nextIndex < end {
-                    try video.encode(lastFrame, index: nextIndex, forceKeyframe: force, emit)
-                    (force, nextIndex) = (false, nextIndex + 1)
+                    try encodeNext(lastFrame, with: video, emit)
                 }
             }
         }
-        if let audio { try encode(delivery.sound, tick: tick, with: audio, emit) }
+        if let audio { try encode(delivery.sound, from: begin, to: finish, with: audio, emit) }
     }
 
     /// Drains the encoders.
@@ -84,8 +83,19 @@ final class MediaEncoder {
         try audio?.drain(emit)
     }
 
-    private func encode(_ sound: AudioBlock?, tick: Int64, with audio: AudioEncoder, _ emit: PacketConsumer) throws {
-        let (start, end) = (samples(before: tick), samples(before: tick + 1))
+    private func encodeNext(_ frame: Frame, with video: VideoEncoder, _ emit: PacketConsumer) throws {
+        let force = wantsKeyframe
+        wantsKeyframe = false
+        nextIndex += 1
+        try video.encode(frame, index: nextIndex - 1, forceKeyframe: force, emit)
+    }
+
+    private func encode(
+        _ sound: AudioBlock?, from begin: MediaTime, to finish: MediaTime, with audio: AudioEncoder,
+        _ emit: PacketConsumer
+    ) throws {
+        let sampleRate = Int64(AudioEncoding.sampleRate)
+        let (start, end) = (begin.floored(to: sampleRate), finish.floored(to: sampleRate))
         guard let sound else {
             if audio.position < end { try audio.encodeSilence(end - audio.position, emit) }
             return
@@ -99,15 +109,10 @@ final class MediaEncoder {
         try audio.encode(sound, from: Int(min(skipped, Int64(sound.count))), emit)
     }
 
-    private func samples(before tick: Int64) -> Int64 {
-        tickRate.time(ofFrame: tick).floored(to: Int64(AudioEncoding.sampleRate))
-    }
-
-    /// The first output frame that starts at or after the start of a tick.
-    private func index(ofTick tick: Int64) -> Int64 {
-        guard rate != tickRate else { return tick }
-        let numerator = Int128(tick) * Int128(tickRate.denominator) * Int128(rate.numerator)
-        let divisor = Int128(tickRate.numerator) * Int128(rate.denominator)
+    /// The first output frame that starts at or after `time`; exact for every rate.
+    private func index(at time: MediaTime) -> Int64 {
+        let numerator = Int128(time.value) * Int128(rate.numerator)
+        let divisor = Int128(time.timescale) * Int128(rate.denominator)
         return Int64((numerator + divisor - 1) / divisor)
     }
 }

@@ -95,7 +95,7 @@ final class Publisher: MediaSink {
         do {
             if !destination.target.isNetwork { try makeFolder(forOutput: destination.target.url) }
             let streams = try session.withLock { session in
-                let encoder = try MediaEncoder(encoding, format: video, tickRate: rate)
+                let encoder = try MediaEncoder(encoding, format: video)
                 session = Session(encoder: encoder)
                 return encoder.streams
             }
@@ -110,6 +110,7 @@ final class Publisher: MediaSink {
             try link.start()
         } catch let error as PatchError {
             session.withLock { $0 = nil }
+            link.withLock { $0 = nil }
             throw error.placed(node: environment.nodeID, at: environment.location)
         }
         opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack) }

@@ -79,7 +79,7 @@ final class Recorder: MediaSink {
         do {
             try makeFolder(forOutput: path)
             try session.withLock { session in
-                let encoder = try MediaEncoder(encoding, format: video, tickRate: rate)
+                let encoder = try MediaEncoder(encoding, format: video)
                 let muxer = try MediaMuxer(target, streams: encoder.streams, interrupt: interruption)
                 session = Session(encoder: encoder, muxer: muxer)
             }

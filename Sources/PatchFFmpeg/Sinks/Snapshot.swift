@@ -12,6 +12,7 @@ final class Snapshot: MediaSink {
     private let size: (width: Int, height: Int)?
     private let fill: FillMode
     private let time: MediaTime
+    private let isOpen = Atomic(false)
     private let isDone = Atomic(false)
 
     static let schema = NodeSchema(
@@ -62,6 +63,7 @@ final class Snapshot: MediaSink {
         do { try makeFolder(forOutput: path) } catch let error as PatchError {
             throw error.placed(node: environment.nodeID, at: environment.location)
         }
+        isOpen.store(true, ordering: .relaxed)
     }
 
     func consume(_ delivery: Delivery) throws {
@@ -75,7 +77,7 @@ final class Snapshot: MediaSink {
     }
 
     func finish() {
-        guard !isDone.load(ordering: .relaxed) else { return }
+        guard isOpen.load(ordering: .relaxed), !isDone.load(ordering: .relaxed) else { return }
         environment.report(
             .problem(
                 PatchError(

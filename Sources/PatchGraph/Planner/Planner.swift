@@ -31,13 +31,15 @@ struct Planner {
     static let largestPass = 4000
     static let mostInputs = 8
 
-    private(set) var plan = Plan()
-    private var pictures: [NodeID: Picture] = [:]
-    private var readers: [NodeID: Int] = [:]
-    private var conversions: [ConversionKey: StoredPicture] = [:]
-    private var soundOf: [NodeID: Int] = [:]
+    var plan = Plan()
+    var pictures: [NodeID: Picture] = [:]
+    var readers: [NodeID: Int] = [:]
+    var conversions: [ConversionKey: StoredPicture] = [:]
+    var soundOf: [NodeID: Int] = [:]
+    var requests: [NodeID: SinkRequest] = [:]
+    var checked: CheckedPatch?
 
-    private struct ConversionKey: Hashable {
+    struct ConversionKey: Hashable {
         var node: NodeID
         var format: VideoFormat
         var fill: FillMode
@@ -57,6 +59,7 @@ struct Planner {
     /// - Throws: `PatchError` that names the node, its line and what to do.
     mutating func plan(_ patch: Patch) throws -> Plan {
         let checked = try patch.checked { try provider.ports(of: $0) }
+        self.checked = checked
         readers = checked.readers
         plan.notes = checked.notes
         plan.controls = patch.controls
@@ -82,7 +85,7 @@ struct Planner {
 
     // MARK: Sources
 
-    private mutating func openSources(_ checked: CheckedPatch) throws {
+    mutating func openSources(_ checked: CheckedPatch) throws {
         var liveRate: FrameRate?
         var anyRate: FrameRate?
         for node in checked.order {
@@ -110,14 +113,14 @@ struct Planner {
         }
     }
 
-    private mutating func newSlot(_ format: VideoFormat) -> Int {
+    mutating func newSlot(_ format: VideoFormat) -> Int {
         plan.slots.append(format)
         return plan.slots.count - 1
     }
 
     // MARK: Filters
 
-    private mutating func add(_ filter: KernelFilter, _ node: PatchNode, _ checked: CheckedPatch) throws {
+    mutating func add(_ filter: KernelFilter, _ node: PatchNode, _ checked: CheckedPatch) throws {
         var storeIndex: [String: (index: Int, count: Int)] = [:]
         for schema in filter.parameters {
             let declared = node.parameters[schema.name] ?? .constant(schema.defaultValue)
@@ -167,14 +170,14 @@ struct Planner {
     /// it and reads it back. Returns the stored picture in that case.
     ///
     /// `expression.inputs` holds the stored pictures of ports already joined, in the kernel's present order.
-    private mutating func join(
+    mutating func join(
         _ picture: Picture, ofNode upstream: NodeID?, readers: Int, into expression: inout PictureExpression
     ) throws -> StoredPicture? {
         // Ports already joined may have become several inputs, so this one is where those end.
         let index = expression.inputs.count
         let sameSize = picture.size == (expression.width, expression.height)
         if case .expression(let producer) = picture, sameSize, expression.kernel.footprint(ofInput: index) == .point {
-            let isCheap = readers <= 1 || producer.kernel.valueCount <= Self.cheapInstructions
+            let isCheap = readers <= 1 || isCheap(producer)
             let fits =
                 producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
                 && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
@@ -199,7 +202,7 @@ struct Planner {
 
     /// Inputs that read the same slot become one. Where one wants straight and the other premultiplied colour (or another
     /// light), both are brought to encoded premultiplied first, as pictures are stored.
-    private func mergeInputs(_ expression: PictureExpression) throws -> PictureExpression {
+    func mergeInputs(_ expression: PictureExpression) throws -> PictureExpression {
         var result = expression
         for index in expression.inputs.indices {
             let twins = expression.inputs.indices.filter { expression.inputs[$0] == expression.inputs[index] }
@@ -229,7 +232,7 @@ struct Planner {
         return result
     }
 
-    private mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {
+    mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {
         let processor = try provider.processor(of: node)
         let picture = try input(0, of: node, checked)
         let size = picture.size
@@ -251,7 +254,7 @@ struct Planner {
     }
 
     /// The picture that is wired to a port.
-    private func input(_ port: Int, of node: PatchNode, _ checked: CheckedPatch) throws -> Picture {
+    func input(_ port: Int, of node: PatchNode, _ checked: CheckedPatch) throws -> Picture {
         guard let wire = checked.inputs[node.id]?[port] else {
             throw PatchError(.graph, "input \(port + 1) has no source")
         }
@@ -261,183 +264,6 @@ struct Planner {
                 node: node.id, at: wire.location ?? node.location)
         }
         return picture
-    }
-
-    // MARK: Sinks
-
-    private mutating func addSink(_ node: PatchNode, _ checked: CheckedPatch) throws {
-        let wire = checked.inputs[node.id]?[0]
-        let picture = try wire.map { _ in try input(0, of: node, checked) }
-        let offered = picture.map { picture -> VideoFormat in
-            let size = picture.size
-            if case .stored(let stored) = picture {
-                var format = stored.format
-                (format.width, format.height) = size
-                format.orientation = .identity
-                return format
-            }
-            return VideoFormat(.half4, width: size.width, height: size.height)
-        }
-        let sound = soundSource(of: node.id, checked)
-        let request = try provider.request(of: node, offered: offered, hasSound: sound != nil, rate: plan.rate)
-        guard let request else {
-            plan.sinks.append(
-                PlanSink(
-                    id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, soundSource: nil,
-                    audio: nil, queue: .dropNewest(depth: 1), isLeftOut: true))
-            pictures[node.id] = picture
-            return
-        }
-        var slot: Int?
-        if let picture, let wanted = request.video {
-            let stored = try converted(picture, ofNode: wire?.from, to: wanted, fill: request.fill, for: node)
-            slot = stored.slot
-            // What is wired on behind a sink sees the sink's own frames.
-            pictures[node.id] = .stored(stored)
-        }
-        if let sound { soundOf[node.id] = sound }
-        plan.sinks.append(
-            PlanSink(
-                id: node.id, kind: node.kind, location: node.location, slot: slot, video: request.video,
-                soundSource: request.audio == nil ? nil : sound, audio: request.audio, queue: request.queue,
-                isLeftOut: false))
-    }
-
-    /// The source whose sound arrives at a node: along its sound wire, else along the wire into its first port.
-    private func soundSource(of node: NodeID, _ checked: CheckedPatch) -> Int? {
-        var current = node
-        for _ in 0...checked.order.count {
-            let wire: Wire? =
-                checked.soundWires[current]
-                ?? checked.inputs[current]?.filter { $0.value.media == .both }.min { $0.key < $1.key }?.value
-            guard let wire else { return nil }
-            if let index = soundOf[wire.from] { return index }
-            current = wire.from
-        }
-        return nil
-    }
-
-    /// The picture in exactly this format and size, computed once however many ask for it.
-    private mutating func converted(
-        _ picture: Picture, ofNode upstream: NodeID?, to wanted: VideoFormat, fill: FillMode, for node: PatchNode
-    ) throws -> StoredPicture {
-        if case .stored(let stored) = picture, stored.format == wanted { return stored }
-        let key = upstream.map { ConversionKey(node: $0, format: wanted, fill: fill) }
-        if let key, let known = conversions[key] { return known }
-
-        let target = wanted.displaySize
-        var current = picture
-        if picture.size != target {
-            let placement = Placement(from: picture.size, to: target, fill: fill)
-            // More than halving with a four-pixel filter skips pixels: average whole blocks first.
-            let (shrinkX, shrinkY) = placement.shrink(from: picture.size, to: target)
-            let blocks = (x: max(1, min(16, Int(shrinkX))), y: max(1, min(16, Int(shrinkY))))
-            if blocks.x > 1 || blocks.y > 1 {
-                let stored = try store(current, ofNode: upstream)
-                let reduced = PictureExpression(
-                    kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
-                    width: (stored.size.width + blocks.x - 1) / blocks.x,
-                    height: (stored.size.height + blocks.y - 1) / blocks.y, nodes: [])
-                current = .stored(try compute(reduced, as: intermediate(reduced), reason: "shrinks for '\(node.id)'"))
-            }
-            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil)
-            current = .expression(
-                PictureExpression(
-                    kernel: StandardKernels.place(filter: .bilinear), inputs: [stored],
-                    uniforms: [placement.destination, [0, 0, 0, 1], placement.crop].map { .constant($0) },
-                    width: target.width, height: target.height, nodes: []))
-        }
-        let result = try compute(
-            try asExpression(current), as: wanted, reason: "'\(node.id)' takes \(wanted.pixelFormat.rawValue)")
-        if let key { conversions[key] = result }
-        return result
-    }
-
-    // MARK: Passes
-
-    private func asExpression(_ picture: Picture) throws -> PictureExpression {
-        switch picture {
-        case .expression(let expression): return expression
-        case .stored(let stored):
-            return PictureExpression(
-                kernel: StandardKernels.copy, inputs: [stored], uniforms: [], width: stored.size.width,
-                height: stored.size.height, nodes: [])
-        }
-    }
-
-    private func intermediate(_ expression: PictureExpression) -> VideoFormat {
-        VideoFormat(.half4, width: expression.width, height: expression.height, color: .srgb)
-    }
-
-    /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
-    private mutating func store(_ picture: Picture, ofNode upstream: NodeID?) throws -> StoredPicture {
-        switch picture {
-        case .stored(let stored): return stored
-        case .expression(let expression):
-            let stored = try compute(
-                expression, as: intermediate(expression), reason: "its reader looks at neighbouring or other pixels")
-            if let upstream { pictures[upstream] = .stored(stored) }
-            return stored
-        }
-    }
-
-    /// Compiles the expression into a pass that writes this format.
-    private mutating func compute(
-        _ expression: PictureExpression, as format: VideoFormat, reason: String
-    ) throws -> StoredPicture {
-        let kernel = expression.kernel
-        let description = PassDescription(
-            kernel: kernel, inputs: expression.inputs.map(\.passInput),
-            output: PassOutput(format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
-        let compiled = try wrap { () throws(KernelError) in try compiler.compile(description) }
-        let slot = newSlot(format)
-        let offset = plan.uniformCount
-        for (index, uniform) in expression.uniforms.enumerated() {
-            let place = offset + kernel.uniformOffset(index)
-            switch uniform {
-            case .parameter(let storeIndex, let count):
-                plan.uniformTargets.append(UniformTarget(storeIndex: storeIndex, offset: place, count: count))
-            case .constant(let floats):
-                for (lane, float) in floats.enumerated() { plan.uniformConstants.append((place + lane, float)) }
-            }
-        }
-        plan.uniformCount += kernel.uniformFloatCount
-        plan.steps.append(
-            .pass(
-                PlanPass(
-                    compiled: compiled, inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
-                    nodes: expression.nodes, reason: reason)))
-        return StoredPicture(slot: slot, format: format)
-    }
-
-    private func wrap<R>(_ body: () throws(KernelError) -> R) throws -> R {
-        do { return try body() } catch { throw PatchError(.kernel, error.message, remedy: error.remedy) }
-    }
-
-    /// After which step each slot is read for the last time, so that its buffer can serve the next pass.
-    private mutating func assignReleases() {
-        var keep = Set(plan.sinks.compactMap(\.slot))
-        for source in plan.sources { if let slot = source.slot { keep.insert(slot) } }
-        var lastReader: [Int: Int] = [:]
-        for (index, step) in plan.steps.enumerated() {
-            switch step {
-            case .pass(let pass):
-                for slot in pass.inputs + [pass.output] { lastReader[slot] = index }
-            case .process(let process):
-                lastReader[process.input] = index
-                lastReader[process.output] = index
-            }
-        }
-        for (slot, index) in lastReader where !keep.contains(slot) {
-            switch plan.steps[index] {
-            case .pass(var pass):
-                pass.releases.append(slot)
-                plan.steps[index] = .pass(pass)
-            case .process(var process):
-                process.releases.append(slot)
-                plan.steps[index] = .process(process)
-            }
-        }
     }
 }
 

@@ -6,7 +6,8 @@ enum CheckText {
         let registry = report.registry
         var lines: [String] = []
         let plan = report.plan
-        lines.append("\(report.patch.nodes.count) nodes, \(plan.passes.count) passes, \(plan.rate) frames/s")
+        let nodes = count(report.patch.nodes.count, "node", "nodes")
+        lines.append("\(nodes), \(count(plan.passes.count, "pass", "passes")), \(plan.rate) frames/s")
         for node in report.patch.nodes {
             let place = node.location.map { "  (\($0))" } ?? ""
             lines.append("\(node.id): \(node.kind)\(place)")
@@ -30,6 +31,10 @@ enum CheckText {
             lines.append("note: \(place)'\(node.id)' has no name of its own, so a reload may restart it")
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func count(_ number: Int, _ one: String, _ many: String) -> String {
+        "\(number) \(number == 1 ? one : many)"
     }
 
     static func json(_ report: CheckReport) -> JSON {

@@ -31,6 +31,7 @@ final class SessionRun: Sendable {
             session.stop()
         }
         try session.start()
+        reporter.started()
         let ticker = try StatusTicker(session, console, isOffline: isOffline, duration: options.duration)
         let end = session.waitUntilFinished()
         ticker.stop()

@@ -9,6 +9,7 @@ final class EventReporter: Sendable {
     private let isJSON: Bool
     private let start = monotonicNanoseconds()
     private let failedSinks = Mutex<Set<String>>([])
+    private let isOnAir = Atomic(false)
 
     init(_ console: Console, json: Bool) {
         self.console = console
@@ -21,9 +22,15 @@ final class EventReporter: Sendable {
         if isJSON { emit("note", [("text", .string(text))]) } else { console.note(text) }
     }
 
+    /// The first graph is on air: said once, whether or not the engine says it too.
+    func started() {
+        if !isOnAir.load(ordering: .relaxed) { report(.onAir(generation: 1, tick: 0)) }
+    }
+
     func report(_ event: SessionEvent) {
         switch event {
         case .onAir(let generation, let tick):
+            if isOnAir.exchange(true, ordering: .relaxed), generation <= 1 { return }
             if isJSON {
                 emit("onAir", [("generation", .integer(generation)), ("tick", .integer(Int(tick)))])
             } else {

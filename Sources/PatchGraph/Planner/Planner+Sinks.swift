@@ -1,0 +1,128 @@
+import PatchKernel
+import PatchMedia
+
+/// Sinks: what each wants, and how pictures get into that form.
+extension Planner {
+    mutating func addSink(_ node: PatchNode, _ checked: CheckedPatch) throws {
+        let wire = checked.inputs[node.id]?[0]
+        let picture = try wire.map { _ in try input(0, of: node, checked) }
+        let sound = soundSource(of: node.id, checked)
+        let request = try request(of: node)
+        if let request { requests[node.id] = request }
+        guard let request else {
+            plan.sinks.append(
+                PlanSink(
+                    id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, soundSource: nil,
+                    audio: nil, queue: .dropNewest(depth: 1), isLeftOut: true))
+            pictures[node.id] = picture
+            return
+        }
+        var slot: Int?
+        if let picture, let wanted = request.video {
+            let stored = try converted(picture, ofNode: wire?.from, to: wanted, fill: request.fill, for: node)
+            slot = stored.slot
+            // What is wired on behind a sink sees the sink's own frames.
+            pictures[node.id] = .stored(stored)
+        }
+        if let sound { soundOf[node.id] = sound }
+        plan.sinks.append(
+            PlanSink(
+                id: node.id, kind: node.kind, location: node.location, slot: slot, video: request.video,
+                soundSource: request.audio == nil ? nil : sound, audio: request.audio, queue: request.queue,
+                isLeftOut: false))
+    }
+
+    /// The source whose sound arrives at a node: along its sound wire, else along the wire into its first port.
+    func soundSource(of node: NodeID, _ checked: CheckedPatch) -> Int? {
+        var current = node
+        for _ in 0...checked.order.count {
+            let wire: Wire? =
+                checked.soundWires[current]
+                ?? checked.inputs[current]?.filter { $0.value.media == .both }.min { $0.key < $1.key }?.value
+            guard let wire else { return nil }
+            if let index = soundOf[wire.from] { return index }
+            current = wire.from
+        }
+        return nil
+    }
+
+    /// The picture in exactly this format and size, computed once however many ask for it.
+    mutating func converted(
+        _ picture: Picture, ofNode upstream: NodeID?, to wanted: VideoFormat, fill: FillMode, for node: PatchNode
+    ) throws -> StoredPicture {
+        if case .stored(let stored) = picture, stored.format == wanted { return stored }
+        let target = wanted.displaySize
+        // Where shapes agree the fill mode does not matter.
+        let key = upstream.map {
+            ConversionKey(node: $0, format: wanted, fill: picture.size == target ? .stretch : fill)
+        }
+        if let key, let known = conversions[key] { return known }
+
+        var current = picture
+        if case .expression(let expression) = picture, let upstream, !isCheap(expression),
+            try readersDiffer(upstream, wanted)
+        {
+            current = .stored(try store(picture, ofNode: upstream))
+        }
+        if picture.size != target {
+            let placement = Placement(from: picture.size, to: target, fill: fill)
+            // More than halving with a four-pixel filter skips pixels: average whole blocks first.
+            let (shrinkX, shrinkY) = placement.shrink(from: picture.size, to: target)
+            let blocks = (x: max(1, min(16, Int(shrinkX))), y: max(1, min(16, Int(shrinkY))))
+            if blocks.x > 1 || blocks.y > 1 {
+                let stored = try store(current, ofNode: upstream)
+                let reduced = PictureExpression(
+                    kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
+                    width: (stored.size.width + blocks.x - 1) / blocks.x,
+                    height: (stored.size.height + blocks.y - 1) / blocks.y, nodes: [])
+                current = .stored(try compute(reduced, as: intermediate(reduced), reason: "shrinks for '\(node.id)'"))
+            }
+            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil)
+            current = .expression(
+                PictureExpression(
+                    kernel: StandardKernels.place(filter: .bilinear), inputs: [stored],
+                    uniforms: [placement.destination, [0, 0, 0, 1], placement.crop].map { .constant($0) },
+                    width: target.width, height: target.height, nodes: []))
+        }
+        let result = try compute(
+            try asExpression(current), as: wanted, reason: "'\(node.id)' takes \(wanted.pixelFormat.rawValue)")
+        if let key { conversions[key] = result }
+        return result
+    }
+
+    func isCheap(_ expression: PictureExpression) -> Bool {
+        expression.kernel.valueCount <= Self.cheapInstructions
+    }
+
+    /// Whether a node's picture is wanted in another form than `wanted` too: by a filter, or by a sink of another format.
+    func readersDiffer(_ node: NodeID, _ wanted: VideoFormat) throws -> Bool {
+        for wire in checked?.patch.wires ?? [] where wire.from == node && wire.media != .audio {
+            guard let reader = checked?.order.first(where: { $0.id == wire.to }) else { continue }
+            guard case .role(.sink) = try provider.kindOrKernel(of: reader) else { return true }
+            if let known = requests[reader.id] {
+                if known.video != wanted { return true }
+            } else if let request = try request(of: reader), request.video != wanted {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// What a sink wants of the picture that is wired to it; asked once.
+    func request(of node: PatchNode) throws -> SinkRequest? {
+        guard let checked else { return nil }
+        let wire = checked.inputs[node.id]?[0]
+        let offered = try wire.map { _ in try input(0, of: node, checked) }.map { picture -> VideoFormat in
+            let size = picture.size
+            if case .stored(let stored) = picture {
+                var format = stored.format
+                (format.width, format.height) = size
+                format.orientation = .identity
+                return format
+            }
+            return VideoFormat(.half4, width: size.width, height: size.height)
+        }
+        return try provider.request(
+            of: node, offered: offered, hasSound: soundSource(of: node.id, checked) != nil, rate: plan.rate)
+    }
+}
