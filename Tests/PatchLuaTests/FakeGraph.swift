@@ -81,6 +81,8 @@ final class Workspace: Sendable {
         return path
     }
 
+    func remove(_ name: String) { unlink(folder + "/" + name) }
+
     /// The patch of a graph with this text.
     func build(_ text: String, options: ScriptOptions = ScriptOptions()) throws -> Patch {
         let path = write("graph.lua", text)

@@ -35,7 +35,8 @@ import Testing
     private func started(_ text: String) throws -> (Workspace, FakeHost, ScriptHost) {
         let (workspace, engine) = (Workspace(), FakeHost())
         let path = workspace.write("graph.lua", text)
-        let host = ScriptHost(path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: engine.options)
+        let host = ScriptHost(
+            path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: engine.options)
         try host.start(engine)
         return (workspace, engine, host)
     }
@@ -43,8 +44,9 @@ import Testing
     private func wires(_ patch: Patch) -> [String] { patch.wires.map { "\($0.from)>\($0.to)" } }
 
     @Test func handlersEditTheGraph() throws {
-        let (_, engine, host) = try started(Self.graph)
+        let (workspace, engine, host) = try started(Self.graph)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         #expect(engine.record.withLock { wires($0.patches[0].patch) } == ["cam>look", "look>view"])
 
         host.post(.control("on", .bool(false)))
@@ -75,6 +77,7 @@ import Testing
     @Test func failingHandlersChangeNothing() throws {
         let (workspace, engine, host) = try started(Self.graph)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         host.post(.key("x"))
         let first = try #require(engine.wait { $0.errors.first })
         #expect(first.description == "\(workspace.folder)/graph.lua:17: no")
@@ -101,7 +104,7 @@ import Testing
     }
 
     @Test func timersAndFrames() throws {
-        let (_, engine, host) = try started(
+        let (workspace, engine, host) = try started(
             """
             local n = 0
             every(0.005, function() n = n + 1 if n == 3 then log("three") end end)
@@ -109,6 +112,7 @@ import Testing
             onFrame(function(time, tick) if tick == 7 then log("tick " .. tick .. " at " .. time) end end)
             """)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         host.post(.frame(tick: 7, time: 0.25))
         let logs = try #require(engine.wait { $0.logs.count == 3 ? Set($0.logs) : nil })
         #expect(logs == ["once", "three", "tick 7 at 0.25"])
@@ -122,6 +126,7 @@ import Testing
         let host = ScriptHost(path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: options)
         try host.start(engine)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         host.post(.frame(tick: 30, time: 1))
         #expect(engine.waits { $0.logs.count == 1 })
         host.post(.frame(tick: 60, time: 2))
@@ -137,6 +142,7 @@ import Testing
     @Test func savingReloads() throws {
         let (workspace, engine, host) = try started(Self.graph)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         engine.record.withLock { $0.controls["gain"] = .number(0.5) }
         for (index, inPlace) in [false, true].enumerated() {
             workspace.write("graph.lua", Self.graph + "\nlog('gain ' .. gain.value)", inPlace: inPlace)
@@ -161,6 +167,7 @@ import Testing
     func brokenSavesKeepTheOldScript(text: String, message: String) throws {
         let (workspace, engine, host) = try started(Self.graph)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         workspace.write("graph.lua", text)
         let report = try #require(engine.wait { $0.reloads.first })
         let error = try #require(report.error)
@@ -179,10 +186,13 @@ import Testing
         let engine = FakeHost()
         workspace.write("looks/dim.lua", "return kernel{ pixel = function(c) return vec4(c.rgb * 0.5, c.a) end }")
         workspace.write("logo.png", "1")
-        let path = workspace.write("graph.lua", "image{'logo', file = 'logo.png'} >> require 'looks.dim' {} >> display{'d'}")
-        let host = ScriptHost(path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: engine.options)
+        let path = workspace.write(
+            "graph.lua", "image{'logo', file = 'logo.png'} >> require 'looks.dim' {} >> display{'d'}")
+        let host = ScriptHost(
+            path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: engine.options)
         try host.start(engine)
         defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         workspace.write("looks/dim.lua", "return kernel{ pixel = function(c) return vec4(c.rgb * 0.25, c.a) end }")
         #expect(engine.waits { $0.reloads.count == 1 })
         workspace.write("logo.png", "2")
@@ -195,9 +205,22 @@ import Testing
         #expect(engine.waits { $0.reloads.contains { $0.error == nil } && $0.patches.count == 4 })
     }
 
-    @Test func aThousandReloadsLeaveNothingBehind() throws {
-        let (_, engine, host) = try started(Self.graph)
+    @Test func aDeletedGraphIsWaitedFor() throws {
+        let (workspace, engine, host) = try started(Self.graph)
         defer { host.stop() }
+        workspace.remove("graph.lua")
+        host.post(.reload)
+        let report = try #require(engine.wait { $0.reloads.first })
+        #expect(report.error?.code == .notFound)
+        workspace.write("graph.lua", Self.graph)
+        #expect(engine.waits { $0.patches.count == 2 })
+        #expect(engine.record.withLock { $0.reloads.count } == 2)
+    }
+
+    @Test func aThousandReloadsLeaveNothingBehind() throws {
+        let (workspace, engine, host) = try started(Self.graph)
+        defer { host.stop() }
+        defer { withExtendedLifetime(workspace) {} }
         let states = liveLuaStates
         var memory: [Int] = []
         for index in 1...1000 {

@@ -191,6 +191,8 @@ final class ScriptLoop {
 
     private func reload(asked: Int64, _ host: any GraphHost) {
         var tried: GraphScript?
+        var seen: [String: ScriptFiles.Stamp?] = [:]
+        for file in watchedFiles(nil) { seen[file] = .some(ScriptFiles.stamp(file)) }
         let result = ScriptHost.catching {
             let next = try makeScript()
             tried = next
@@ -209,7 +211,7 @@ final class ScriptLoop {
             mailbox.statistics.reloads += report.error == nil ? 1 : 0
             mailbox.statistics.failedReloads += report.error == nil ? 0 : 1
         }
-        updateWatch(beside: tried)
+        updateWatch(beside: tried, since: seen)
         owner.options.onReload(report)
     }
 
@@ -226,16 +228,30 @@ final class ScriptLoop {
             let watch = try FileWatch { [weak owner] in owner?.post(.reload) }
             try watch.start()
             self.watch = watch
-            updateWatch(beside: nil)
+            updateWatch(beside: nil, since: [:])
         } catch {
             owner.options.onError((error as? PatchError) ?? PatchError(.unavailable, "\(error)"))
         }
     }
 
     /// Watches what the running script depends on, and what a failed one does: the fix may be in either.
-    private func updateWatch(beside tried: GraphScript?) {
+    /// - Parameter seen: how files were before this load began.
+    private func updateWatch(beside tried: GraphScript?, since seen: [String: ScriptFiles.Stamp?]) {
+        let files = watchedFiles(tried)
+        watch?.watch(files)
+        // What was saved while the script was loading, no watch has seen.
+        let isOutdated = files.contains { file in
+            // At the first load the running script is the one that looked.
+            let first = seen.isEmpty ? script?.stamp(of: file) : nil
+            guard let before = tried?.stamp(of: file) ?? seen[file] ?? first else { return false }
+            return ScriptFiles.stamp(file) != before
+        }
+        if isOutdated { owner.post(.reload) }
+    }
+
+    private func watchedFiles(_ tried: GraphScript?) -> [String] {
         var files = [ScriptFiles.absolute(owner.path)]
         for script in [script, tried] { if let script { files += script.dependencies + script.missingFiles } }
-        watch?.watch(files)
+        return files
     }
 }

@@ -24,6 +24,8 @@ final class GraphScript {
     var model = GraphModel()
     /// Absolute paths of the graph, its modules and its assets: what a reload watches.
     private(set) var dependencies: [String] = []
+    /// The dependencies as they were before they were read.
+    private var stamps: [String: ScriptFiles.Stamp] = [:]
     /// Files that were asked for and were not there: a reload watches for them too.
     private(set) var missingFiles: [String] = []
     /// Set while the graph is on air.
@@ -58,6 +60,7 @@ final class GraphScript {
         state = try LuaState(limits: options.limits)
         language = KernelLanguage(state: state)
         dependencies = [real]
+        stamps[real] = ScriptFiles.stamp(real)
         installLanguage()
     }
 
@@ -89,7 +92,15 @@ final class GraphScript {
     }
 
     func depend(on file: String) {
-        if !dependencies.contains(file) { dependencies.append(file) }
+        guard !dependencies.contains(file) else { return }
+        dependencies.append(file)
+        stamps[file] = ScriptFiles.stamp(file)
+    }
+
+    /// How a dependency was before this script read it: nil inside when it was not there, nil when it is no dependency.
+    func stamp(of file: String) -> ScriptFiles.Stamp?? {
+        if let stamp = stamps[file] { return .some(stamp) }
+        return missingFiles.contains(file) ? .some(nil) : nil
     }
     func noteMissing(_ file: String) {
         if !missingFiles.contains(file) { missingFiles.append(file) }

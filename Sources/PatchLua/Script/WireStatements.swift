@@ -14,7 +14,9 @@ enum WireStatements {
         var result: [UInt8] = []
         var copied = 0
         for index in tokens.indices where beginsStatement(index, tokens) {
-            guard let end = operandEnd(index, tokens), end < tokens.count, tokens[end].kind == .symbol(">>") else { continue }
+            guard let end = operandEnd(index, tokens), end < tokens.count, tokens[end].kind == .symbol(">>") else {
+                continue
+            }
             result += bytes[copied..<tokens[index].start]
             result += Array((name + "=").utf8)
             copied = tokens[index].start
@@ -113,7 +115,8 @@ enum WireStatements {
         private var line = 1
 
         private static let keywords: Set<String> = [
-            "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
+            "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+            "nil",
             "not", "or", "repeat", "return", "then", "true", "until", "while",
         ]
 

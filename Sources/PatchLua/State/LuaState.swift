@@ -54,9 +54,9 @@ final class LuaState {
         box.initialize(to: patch_guard())
         box.pointee.limit = max(1 << 20, limits.memory)
         box.pointee.in_swift = 1
-        box.pointee.dispatch = { L, box, index in
-            guard let L, let owner = box?.pointee.owner else { return 0 }
-            return Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().dispatch(L, Int(index))
+        box.pointee.dispatch = { thread, box, index in
+            guard let thread, let owner = box?.pointee.owner else { return 0 }
+            return Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().dispatch(thread, Int(index))
         }
         guard let state = patch_new_state(box) else {
             box.deallocate()
@@ -77,13 +77,13 @@ final class LuaState {
 
     // MARK: Functions
 
-    private func dispatch(_ L: OpaquePointer, _ index: Int) -> Int32 {
-        let call = LuaCall(state: self, pointer: L)
-        lua_checkstack(L, 32)
+    private func dispatch(_ thread: OpaquePointer, _ index: Int) -> Int32 {
+        let call = LuaCall(state: self, pointer: thread)
+        lua_checkstack(thread, 32)
         do {
             return try functions[index](call)
         } catch let error as PatchError {
-            push(error: error, on: L)
+            push(error: error, on: thread)
         } catch {
             // `LuaRaise`: the error value lies on top of the stack already.
         }
@@ -91,12 +91,12 @@ final class LuaState {
     }
 
     /// Pushes the text of an error; when it reaches the top unchanged, it becomes the same `PatchError` again.
-    func push(error: PatchError, on L: OpaquePointer) {
+    func push(error: PatchError, on thread: OpaquePointer) {
         let text = error.description
         thrown.append((text, error))
         if thrown.count > 16 { thrown.removeFirst() }
-        lua_checkstack(L, 2)
-        lua_pushlstring(L, text, text.utf8.count)
+        lua_checkstack(thread, 2)
+        lua_pushlstring(thread, text, text.utf8.count)
     }
 
     /// Registers a Swift function; the index is for `pushFunction`.
@@ -106,8 +106,8 @@ final class LuaState {
     }
 
     /// Pushes a registered function; `upvalues` values on top of the stack become its upvalues 1….
-    func pushFunction(_ index: Int, upvalues: Int = 0, on L: OpaquePointer? = nil) {
-        patch_push_function(L ?? pointer, Int32(index), Int32(upvalues))
+    func pushFunction(_ index: Int, upvalues: Int = 0, on thread: OpaquePointer? = nil) {
+        patch_push_function(thread ?? pointer, Int32(index), Int32(upvalues))
     }
 
     /// Sets a function in the table on top of the stack.
@@ -121,8 +121,8 @@ final class LuaState {
     /// Compiles `text` and leaves the function on the stack.
     /// - Parameter name: what people call the file.
     /// - Throws: `PatchError.script` with the place of a syntax error.
-    func load(_ text: String, name: String, isOurs: Bool = false, on L: OpaquePointer? = nil) throws {
-        let L = L ?? pointer
+    func load(_ text: String, name: String, isOurs: Bool = false, on thread: OpaquePointer? = nil) throws {
+        let thread = thread ?? pointer
         guard text.utf8.count <= limits.sourceSize else {
             throw PatchError(
                 .budget, "the source text has \(text.utf8.count) bytes", remedy: "the limit is \(limits.sourceSize)",
@@ -130,10 +130,10 @@ final class LuaState {
         }
         let chunk = isOurs ? "=" + name : chunkName(for: name)
         let text = text.hasPrefix("#") ? "--" + text : text
-        let status = text.withCString { patch_load(L, $0, text.utf8.count, chunk) }
+        let status = text.withCString { patch_load(thread, $0, text.utf8.count, chunk) }
         guard status == LUA_OK else {
-            defer { patch_pop(L, 1) }
-            throw error(status: status, on: L).placed(at: SourceLocation(file: name, line: 0))
+            defer { patch_pop(thread, 1) }
+            throw error(status: status, on: thread).placed(at: SourceLocation(file: name, line: 0))
         }
     }
 
@@ -156,15 +156,15 @@ final class LuaState {
 
     /// Calls the function below `arguments` values on the stack, inside a running script.
     /// - Throws: `LuaRaise` with the error value on top of the stack.
-    func protectedCall(arguments: Int, results: Int, on L: OpaquePointer) throws {
+    func protectedCall(arguments: Int, results: Int, on thread: OpaquePointer) throws {
         depth += 1
         defer { depth -= 1 }
         // Lua counts C calls (200), but each of ours takes several Swift frames.
         guard depth < 100 else {
-            patch_pop(L, Int32(arguments) + 1)
-            throw PatchError(.script, "functions call each other too deeply", at: location(on: L))
+            patch_pop(thread, Int32(arguments) + 1)
+            throw PatchError(.script, "functions call each other too deeply", at: location(on: thread))
         }
-        if patch_call(L, Int32(arguments), Int32(results), 0) != LUA_OK { throw LuaRaise() }
+        if patch_call(thread, Int32(arguments), Int32(results), 0) != LUA_OK { throw LuaRaise() }
     }
 
     /// Calls the function below `arguments` values from outside any script, within `seconds`.
@@ -198,11 +198,11 @@ final class LuaState {
     }
 
     /// - Throws: `PatchError.budget` once the deadline has passed: Swift functions with long loops ask now and then.
-    func checkTime(on L: OpaquePointer) throws {
+    func checkTime(on thread: OpaquePointer) throws {
         guard box.pointee.deadline != 0, patch_now() > box.pointee.deadline else { return }
-        if box.pointee.expired == 0 { patch_note_place(box, L) }
+        if box.pointee.expired == 0 { patch_note_place(box, thread) }
         box.pointee.expired = 1
-        throw PatchError(.budget, "the script ran out of time", at: location(on: L))
+        throw PatchError(.budget, "the script ran out of time", at: location(on: thread))
     }
 
     /// Bytes that a Swift function may still make.
@@ -220,22 +220,22 @@ final class LuaState {
     // MARK: Errors
 
     /// The line of the innermost Lua function, when called from one.
-    func location(on L: OpaquePointer) -> SourceLocation? {
+    func location(on thread: OpaquePointer) -> SourceLocation? {
         var source: UnsafePointer<CChar>?
-        let line = patch_current_line(L, &source)
+        let line = patch_current_line(thread, &source)
         guard line > 0, let source else { return nil }
         return SourceLocation(file: fileName(ofChunk: String(cString: source)), line: Int(line))
     }
 
     /// Makes a `PatchError` of the error value on top of the stack, which stays.
-    func error(status: Int32, on L: OpaquePointer) -> PatchError {
-        let call = LuaCall(state: self, pointer: L)
-        let type = lua_type(L, -1)
+    func error(status: Int32, on thread: OpaquePointer) -> PatchError {
+        let call = LuaCall(state: self, pointer: thread)
+        let type = lua_type(thread, -1)
         guard type == LUA_TSTRING, let text = call.string(-1) else {
-            let kind = type == LUA_TNIL ? "nil" : String(cString: lua_typename(L, type))
+            let kind = type == LUA_TNIL ? "nil" : String(cString: lua_typename(thread, type))
             return PatchError(
                 .script, "the script raised an error that is a \(kind) value", remedy: "call error with a text",
-                at: location(on: L))
+                at: location(on: thread))
         }
         if let known = thrown.last(where: { $0.text == text }) { return known.error }
         let (location, message) = splitPlace(text)

@@ -1,0 +1,55 @@
+import Glibc
+import PatchGraph
+import PatchLua
+import PatchMedia
+import Testing
+
+/// The looks and graphs that the product comes with can be loaded.
+@Suite struct LooksTests {
+    private static let graphs: String = {
+        let parts = #filePath.split(separator: "/").dropLast(3)
+        return "/" + parts.joined(separator: "/") + "/graphs"
+    }()
+
+    static func names(_ folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".lua") { names.append(String(name.dropLast(4))) }
+        }
+        return names.sorted()
+    }
+
+    @Test func everyLookIsWhatItSays() throws {
+        let looks = Self.names(Self.graphs + "/looks")
+        #expect(looks.contains("warm"))
+        let workspace = Workspace()
+        _ = system("cp -r '\(Self.graphs)/looks' '\(workspace.folder)/looks'")
+        for name in looks {
+            let patch = try workspace.build("camera{'c'} >> require 'looks.\(name)' {'look'} >> display{'d'}")
+            guard case .kernels(let filter)? = patch.node("look")?.body else {
+                Issue.record("\(name) is no look")
+                continue
+            }
+            let pixels: [[Float]] = [[0, 0, 0, 1], [1, 1, 1, 1], [0.25, 0.5, 0.75, 1], [0.9, 0.1, 0.3, 1]]
+            let neutral = filter.parameters.filter { $0.neutral != nil }
+            let parameters = Dictionary(uniqueKeysWithValues: neutral.map { ($0.name, $0.neutral ?? []) })
+            let result = try FilterRunner.run(filter, pixels, width: 2, parameters: parameters)
+            FilterRunner.expect(result, pixels, within: 0.002, name)
+        }
+    }
+
+    /// Red · 1.2 and blue · 0.8 at full warmth.
+    @Test func warmIsWarm() throws {
+        let workspace = Workspace()
+        _ = system("cp -r '\(Self.graphs)/looks' '\(workspace.folder)/looks'")
+        let patch = try workspace.build("camera{'c'} >> require 'looks.warm' {'look', amount = 1} >> display{'d'}")
+        guard case .kernels(let filter)? = patch.node("look")?.body else { return }
+        let result = try FilterRunner.run(filter, [[0.5, 0.5, 0.5, 1]], width: 1, parameters: ["amount": [1]])
+        FilterRunner.expect(result, [[0.6, 0.5, 0.4, 1]])
+    }
+}
