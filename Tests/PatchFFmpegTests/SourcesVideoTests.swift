@@ -89,6 +89,19 @@ import Testing
         #expect(slow.frames.map(\.checksum) == (0..<500).map { reference[$0 / 2] })
     }
 
+    @Test func pitchFollowsTheSpeed() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("tone.wav")
+        try ffmpeg(["-f", "lavfi", "-i", "sine=frequency=300:sample_rate=44100:duration=4", file])
+        let run = try SourceRun(
+            makeSource("video", ["file": .string(file), "rate": .number(2)]), rate: FrameRate(25), limit: 200)
+        let sound = run.sound[0]
+        // Four seconds take two; 300 Hz become 600: 2 · 2 · 600 changes of sign.
+        let changes = zip(sound[..<95_000], sound[1..<95_001]).count { $0 < 0 && $1 >= 0 }
+        #expect(abs(changes - 95_000 * 600 / 48_000) <= 2)
+        #expect(abs(run.frames.count) == 0 && sound.count <= 52 * 1920)
+    }
+
     @Test func otherRatesRepeatAndSkipByTime() throws {
         let path = try Fixtures.path(.bikes)
         let reference = try ReferenceFrame.all(of: path).map(\.checksum)
