@@ -300,6 +300,35 @@ import Testing
         #expect(loud > 20 * 48_000 * 7 / 10)
     }
 
+    @Test func aRecordsCoverIsShownForItsSound() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("song.mp3")
+        try ffmpeg([
+            "-f", "lavfi", "-i", "sine=frequency=300:sample_rate=48000:duration=2", "-i", Fixtures.path(.astronaut),
+            "-map",
+            "0", "-map", "1", "-c:v", "png", "-disposition:v", "attached_pic", file,
+        ])
+        let run = try SourceRun(makeSource("video", ["file": .string(file)]), rate: FrameRate(25), limit: 200)
+        #expect(run.ended)
+        #expect((49...54).contains(run.frames.count), "\(run.frames.count) frames")
+        #expect(Set(run.frames.map(\.checksum)).count == 1)
+        #expect(run.format.video?.width == 512)
+        #expect(run.sound[0].filter { abs($0) > 0.05 }.count > 48_000)
+    }
+
+    @Test(arguments: [Int64(4_000_000_000_000), 9_000_000_000_000_000_000])
+    func timeStampsBeyondReasonAreNoTrap(first: Int64) throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("huge.nut")
+        try ffmpeg([
+            "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25", "-frames:v", "10", "-c:v", "mpeg4", "-bsf:v",
+            "setts=ts=N*2048+\(first)", file,
+        ])
+        let run = try SourceRun(makeSource("video", ["file": .string(file)]), rate: FrameRate(25), limit: 400)
+        #expect(run.ended)
+        #expect(Set(run.frames.map(\.checksum)).count >= 9)
+    }
+
     @Test func missingTimeStampsFollowTheRate() throws {
         let folder = try TemporaryDirectory()
         let file = folder.file("raw.h264")

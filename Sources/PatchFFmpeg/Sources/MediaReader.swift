@@ -84,15 +84,13 @@ final class MediaReader {
 
     /// Where the file's time line begins; zero for live inputs, whose clocks say nothing.
     var startTime: MediaTime {
-        let start = input.pointer.pointee.start_time
-        return start == patch_nopts() ? .zero : MediaTime(value: start, timescale: Int64(AV_TIME_BASE))
+        MediaTime(input.pointer.pointee.start_time, base: AVRational(num: 1, den: AV_TIME_BASE)) ?? .zero
     }
 
     /// From the beginning to the end, when the container knows.
     var duration: MediaTime? {
         let duration = input.pointer.pointee.duration
-        return duration == patch_nopts() || duration <= 0
-            ? nil : MediaTime(value: duration, timescale: Int64(AV_TIME_BASE))
+        return duration > 0 ? MediaTime(duration, base: AVRational(num: 1, den: AV_TIME_BASE)) : nil
     }
 
     enum Reading {
