@@ -111,7 +111,7 @@ public final class PosixThread: @unchecked Sendable {
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 setThreadName(start.name)
                 // Linux gives each thread a niceness of its own; 0 is the calling one.
-                if start.niceness != 0 { setpriority(PRIO_PROCESS, 0, start.niceness) }
+                if start.niceness != 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, start.niceness) }
                 start.body()
                 return nil
             }, start.toOpaque())

@@ -37,6 +37,9 @@ public final class Engine: Sendable {
         var pendingFade: Crossfade?
         /// The executor on air; control threads only compare it and read its numbers under the lock.
         var current: PlanExecutor?
+        /// The clock thread waits in `beforeTick`, after which it takes a pending plan before it touches any node: whoever
+        /// loads one from there must not wait for it.
+        var isBeforeTick = false
         var isRunning = false
         var isStopping = false
         var hasFinished = false
