@@ -40,7 +40,9 @@ let package = Package(
         .executableTarget(
             name: "KernelBench", dependencies: ["PatchKernel", "PatchMedia"], path: "Benchmarks/KernelBench",
             swiftSettings: strict),
-        .testTarget(name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], swiftSettings: strict),
+        .testTarget(
+            name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], exclude: ["Fixtures"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
