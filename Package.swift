@@ -65,12 +65,6 @@ let package = Package(
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),
         tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
-        .executableTarget(
-            name: "KernelBench", dependencies: ["PatchKernel", "PatchMedia"], path: "Benchmarks/KernelBench",
-            swiftSettings: strict),
-        .testTarget(
-            name: "PatchKernelTests", dependencies: ["PatchKernel", "PatchMedia"], exclude: ["Fixtures"],
-            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
