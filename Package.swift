@@ -61,6 +61,7 @@ let package = Package(
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
+        tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),
         tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),

@@ -5,19 +5,22 @@ import Synchronization
 
 /// Times passes over 1920×1080 on one and two threads, after checking a part of each against the interpreter.
 /// Arguments: names of workloads (prefixes); none runs all. `--bits N`, `--interleave N` and `--pipeline P` change how
-/// code is made; `--frames N` is the number of frames timed; `--dump FILE` writes the object of one workload instead.
+/// code is made; `--frames N` is the number of frames timed; `--dump FILE` writes the object of one workload instead;
+/// `--soak N` compiles N different passes and prints the memory in use.
 @main struct Bench {
     static func main() throws {
         var only: [String] = []
         var options = CompilerOptions()
         var frames = 60
         var dump: String?
+        var soak = 0
         var arguments = CommandLine.arguments.dropFirst().makeIterator()
         while let argument = arguments.next() {
             switch argument {
             case "--bits": options.vectorBits = arguments.next().flatMap { Int($0) }
             case "--interleave": options.interleave = arguments.next().flatMap { Int($0) }
             case "--pipeline": options.pipeline = arguments.next()
+            case "--soak": soak = arguments.next().flatMap { Int($0) } ?? 0
             case "--dump": dump = arguments.next()
             case "--frames": frames = arguments.next().flatMap { Int($0) } ?? frames
             default: only.append(argument)
@@ -34,10 +37,34 @@ import Synchronization
             }
             return
         }
+        if soak > 0 { return try soakCompiler(soak) }
         print("workload                        compile ms   code KB   1 thread min/med ms   2 threads min/med ms")
         for workload in workloads where only.isEmpty || only.contains(where: { workload.name.hasPrefix($0) }) {
             try measure(workload, compiler, frames)
         }
+    }
+
+    /// Compiles ever new passes and drops them: memory must stay flat.
+    static func soakCompiler(_ count: Int) throws {
+        let compiler = KernelCompiler()
+        for index in 0...count {
+            var b = KernelBuilder(name: "soak", inputs: [InputDeclaration(name: "image")])
+            let scaled = try b.apply(.mul, [b.apply(.sin, [b.current(0)]), b.constant(Float(index))])
+            let kernel = try b.finish(scaled)
+            _ = try compiler.compile(
+                PassDescription(
+                    kernel: kernel, inputs: [PassInput(format: .rgba)], output: PassOutput(format: .rgba)))
+            if index % max(1, count / 10) == 0 { print("\(index) passes: \(residentKilobytes()) KB resident") }
+        }
+    }
+
+    static func residentKilobytes() -> Int {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 128)
+        guard fgets(&line, 128, file) != nil else { return 0 }
+        let words = line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }.split(separator: " ")
+        return (Int(words[1]) ?? 0) * 4
     }
 
     static func all() throws(KernelError) -> [Workload] {
@@ -64,6 +91,17 @@ import Synchronization
             Workload(name: "resize rgba", kernel: StandardKernels.resize(), source: .rgba, target: .rgba),
             Workload(name: "resize yuv420p", kernel: StandardKernels.resize(), source: .yuv420p, target: .yuv420p),
         ]
+        let turned = Orientation(quarterTurns: 1)
+        list += [
+            Workload(
+                name: "mirror yuv420p", kernel: StandardKernels.copy, source: .yuv420p, target: .yuv420p,
+                orientation: .mirror),
+            Workload(
+                name: "turn yuv420p", kernel: StandardKernels.copy, source: .yuv420p, target: .yuv420p,
+                orientation: turned),
+            Workload(
+                name: "turn rgba", kernel: StandardKernels.copy, source: .rgba, target: .rgba, orientation: turned),
+        ]
         for count in [1, 5, 10, 20, 40] {
             list.append(
                 Workload(
@@ -86,7 +124,8 @@ import Synchronization
         let pass = fresh
         let width = 1920
         let height = 1080
-        let source = VideoFormat(workload.source, width: width, height: height)
+        let stored = workload.orientation.size(width: width, height: height)
+        let source = VideoFormat(workload.source, width: stored.width, height: stored.height)
         let target = VideoFormat(workload.target, width: width, height: height)
         let inputs = description.inputs.map { _ in Frame(allocating: source) }
         for (index, frame) in inputs.enumerated() { fill(frame, seed: UInt32(index + 1)) }

@@ -10,7 +10,7 @@ struct Workload {
     var target: PixelFormat
     /// Alpha as it lies in memory: straight where peers ignore it.
     var premultiplied = true
-    var compilerOptions = CompilerOptions()
+    var orientation = Orientation.identity
 
     func description(height: Int = 1080) -> PassDescription {
         PassDescription(
@@ -18,7 +18,7 @@ struct Workload {
             inputs: kernel.inputs.map { _ in
                 PassInput(
                     format: source, color: ColorSpec().resolved(format: source, height: height).spec,
-                    premultiplied: premultiplied)
+                    orientation: orientation, premultiplied: premultiplied)
             },
             output: PassOutput(
                 format: target, color: ColorSpec().resolved(format: target, height: height).spec,

@@ -195,11 +195,12 @@ extension Orientation {
 }
 
 extension MediaTime {
-    /// A count of FFmpeg's time base; nil for AV_NOPTS_VALUE and broken time bases.
+    /// A count of FFmpeg's time base; nil for AV_NOPTS_VALUE, broken time bases, and times beyond 126 years, which no clock
+    /// gives and whose sums would overflow.
     init?(_ value: Int64, base: AVRational) {
         guard value != patch_nopts(), base.num > 0, base.den > 0 else { return nil }
         let (product, overflow) = value.multipliedReportingOverflow(by: Int64(base.num))
-        guard !overflow else { return nil }
+        guard !overflow, abs(Double(product) / Double(base.den)) < 4e9 else { return nil }
         self.init(value: product, timescale: Int64(base.den))
     }
 }

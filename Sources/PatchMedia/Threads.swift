@@ -82,21 +82,27 @@ public final class PosixThread: @unchecked Sendable {
 
     private final class Start {
         let name: String
+        let niceness: Int32
         let body: @Sendable () -> Void
-        init(name: String, body: @escaping @Sendable () -> Void) {
+        init(name: String, niceness: Int32, body: @escaping @Sendable () -> Void) {
             self.name = name
+            self.niceness = niceness
             self.body = body
         }
     }
 
     /// Starts at once. `name` shows in debuggers (15 bytes of it).
+    /// - Parameter niceness: −20…19 against the other threads of the machine; a negative one needs a privilege
+    ///   (CAP_SYS_NICE) and is ignored without it.
     /// - Throws: `PatchError.unavailable` when the system has no thread left.
-    public init(name: String, stackSize: Int = 2 << 20, _ body: @escaping @Sendable () -> Void) throws {
+    public init(
+        name: String, stackSize: Int = 2 << 20, niceness: Int32 = 0, _ body: @escaping @Sendable () -> Void
+    ) throws {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setstacksize(&attributes, stackSize)
         defer { pthread_attr_destroy(&attributes) }
-        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        let start = Unmanaged.passRetained(Start(name: name, niceness: niceness, body: body))
         var thread = pthread_t()
         let status = pthread_create(
             &thread, &attributes,
@@ -104,6 +110,8 @@ public final class PosixThread: @unchecked Sendable {
                 guard let argument else { return nil }
                 let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 setThreadName(start.name)
+                // Linux gives each thread a niceness of its own; 0 is the calling one.
+                if start.niceness != 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, start.niceness) }
                 start.body()
                 return nil
             }, start.toOpaque())

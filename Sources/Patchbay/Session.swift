@@ -155,8 +155,14 @@ public final class PatchbaySession: Sendable {
         configuration.bindings = options.bindings
         configuration.kernelCacheDirectory = options.kernelCacheDirectory
         configuration.onEvent = { [weak self] in self?.handle($0) }
+        let isOffline = options.isOffline
         configuration.beforeTick = { [weak script] tick in
-            script?.post(.frame(tick: tick.index, time: tick.time.seconds))
+            if isOffline {
+                // What handlers and timers do at this moment is in this very frame.
+                script?.handleFrame(tick: tick.index, time: tick.time.seconds)
+            } else {
+                script?.post(.frame(tick: tick.index, time: tick.time.seconds))
+            }
         }
         let engine = try Engine(configuration, registry: registry)
         do {
@@ -171,8 +177,8 @@ public final class PatchbaySession: Sendable {
                 $0.script = script
                 $0.engine = engine
             }
-            try engine.start()
             script.attach(SessionHost(self, engine))
+            try engine.start()
         } catch {
             script.stop()
             engine.stop(drainLimit: 1_000_000_000)

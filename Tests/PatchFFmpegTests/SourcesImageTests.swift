@@ -151,6 +151,14 @@ import Testing
         #expect(run.frames.count == 2)
     }
 
+    @Test func animatedWebPIsRefusedInWords() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("a.webp")
+        try ffmpeg(["-f", "lavfi", "-i", "testsrc2=size=32x32:rate=5", "-frames:v", "3", "-c:v", "libwebp_anim", file])
+        let error = failure { try makeSource("image", ["file": .string(file)]) }
+        #expect(error?.code == .media && error?.remedy.isEmpty == false, "\(String(describing: error))")
+    }
+
     @Test func cutOffPicturesAreDamagedOrRefused() throws {
         let folder = try TemporaryDirectory()
         let bytes = try Fixtures.path(.graceHopper).contentsOfFile()
@@ -181,6 +189,24 @@ import Testing
             try magick(["-size", "8x8", "xc:red", "PNG32:" + file])
             let path = try folder.write(name, bytes: file.contentsOfFile())
             #expect(try load(path).pixel(0, 0) == [255, 0, 0, 255], "\(name)")
+        }
+    }
+
+    @Test func inputTakesAStandIn() throws {
+        let standIn = NodeKind(
+            NodeSchema(kind: "still", role: .source, summary: ""),
+            .source { _, environment in
+                throw PatchError(.usage, "the stand-in was asked for '\(environment.nodeID)'")
+            })
+        let kinds = MediaSources.kinds(standIns: ["test": standIn])
+        let input = try #require(kinds.first { $0.schema.kind == "input" })
+        guard case .source(let make) = input.factory else { return }
+        for (options, bindings) in [
+            ([:], ["guest": "test"]), (["default": OptionValue.string("test")], [String: String]()),
+        ] {
+            let environment = NodeEnvironment(nodeID: "guest", bindings: bindings)
+            let error = #expect(throws: PatchError.self) { try make(NodeOptions(options), environment) }
+            #expect(error?.message == "the stand-in was asked for 'guest'")
         }
     }
 

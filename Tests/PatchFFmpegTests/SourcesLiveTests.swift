@@ -111,6 +111,102 @@ import Testing
         #expect(shown.count > 50)
     }
 
+    @Test func srtArrives() throws {
+        let port = try Ports.freeUDP()
+        let sender = try publish(to: "srt://127.0.0.1:\(port)?mode=listener", format: "mpegts")
+        defer { sender.signal(SIGKILL) }
+        var opened: (any MediaSource, SourceFormat)?
+        // The sender listens some time after its start.
+        try eventually("the stream opens", within: 20) {
+            let source = try makeSource("stream", ["url": .string("srt://127.0.0.1:\(port)")], offline: false)
+            opened = (try? source.open()).map { (source, $0) }
+            return opened != nil
+        }
+        let (source, format) = try #require(opened)
+        defer { source.stop() }
+        try source.start()
+        #expect(format.video?.width == 320)
+        var shown: Set<Int64> = []
+        live(source, format: format, seconds: 3) { reading, _ in
+            if case .frame(let frame) = reading { shown.insert(frame.sequence) }
+            return shown.count > 40
+        }
+        #expect(shown.count > 40)
+    }
+
+    /// A white flash and a beep at each full second, sent over RTMP; what the ticks show must agree within 40 ms.
+    @Test func lipsStayInSync() throws {
+        let server = try MediaServer()
+        let sender = try Program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "color=black:size=160x90:rate=25", "-f", "lavfi",
+                "-i", "aevalsrc=if(lt(mod(t\\,1)\\,0.2)\\,0.5*sin(2*PI*1000*t)\\,0):s=48000", "-vf",
+                "drawbox=color=white:t=fill:enable='lt(mod(t,1),0.2)'", "-c:v", "libx264", "-preset", "ultrafast",
+                "-tune",
+                "zerolatency", "-g", "25", "-pix_fmt", "yuv420p", "-c:a", "aac", "-f", "flv", server.url(),
+            ])
+        defer { sender.signal(SIGKILL) }
+        try eventually("the stream is there", within: 20) {
+            try Program.run("ffprobe", ["-v", "error", "-analyzeduration", "1M", server.url()], mayFail: true).exitCode
+                == 0
+        }
+        let source = try makeSource("stream", ["url": .string(server.url())], offline: false)
+        let format = try source.open()
+        defer { source.stop() }
+        try source.start()
+        var (flashes, beeps): ([Double], [Double]) = ([], [])
+        var (wasWhite, lastLoud) = (true, 0.0)
+        var tick = 0
+        live(source, format: format, seconds: 8) { reading, block in
+            let time = Double(tick) * 0.04
+            tick += 1
+            guard case .frame(let frame) = reading, let block else { return false }
+            let isWhite = frame.plane(0).row(45).load(fromByteOffset: 80, as: UInt8.self) > 128
+            if isWhite, !wasWhite { flashes.append(time) }
+            wasWhite = isWhite
+            for index in 0..<block.count where abs(block.channel(0)[index]) > 0.2 {
+                let at = time + Double(index) / 48_000
+                if at - lastLoud > 0.3 { beeps.append(at) }
+                lastLoud = at
+            }
+            return false
+        }
+        // The first seconds may settle.
+        let late = flashes.filter { $0 > 3.5 }
+        #expect(late.count >= 3)
+        for flash in late {
+            let nearest = beeps.map { $0 - flash }.min { abs($0) < abs($1) } ?? 1
+            #expect(abs(nearest) <= 0.04, "the beep is \(nearest) s off the flash")
+        }
+    }
+
+    @Test func aFileBehindAURLIsReadWhole() throws {
+        let port = try Ports.freeTCP()
+        let folder = try TemporaryDirectory()
+        let file = folder.file("clip.ts")
+        try ffmpeg(["-i", Fixtures.path(.carphone), "-c:v", "mpeg2video", "-qscale:v", "4", file])
+        let server = try Program(
+            "ffmpeg",
+            [
+                "-v", "error", "-nostdin", "-i", file, "-c", "copy", "-f", "mpegts", "-listen", "1",
+                "http://127.0.0.1:\(port)/clip.ts",
+            ])
+        defer { server.signal(SIGKILL) }
+        // Asking whether the port is open would use up the one answer that the server gives.
+        var source: (any MediaSource)?
+        var run: SourceRun?
+        try eventually("the server answers", within: 20) {
+            let candidate = try makeSource("video", ["url": .string("http://127.0.0.1:\(port)/clip.ts")])
+            run = try? SourceRun(candidate, rate: FrameRate(30000, over: 1001), limit: 200)
+            source = candidate
+            return run != nil
+        }
+        _ = source
+        let reference = try ReferenceFrame.all(of: file).map(\.checksum)
+        #expect(run?.frames.map(\.checksum) == reference)
+    }
+
     @Test func stopIsPromptWhileAStreamIsSilent() throws {
         let server = try MediaServer()
         let sender = try publish(to: server.url())

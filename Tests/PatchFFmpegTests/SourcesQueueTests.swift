@@ -211,6 +211,21 @@ import Testing
         #expect(samples[6500] == 0)
     }
 
+    @Test func theEndIsNotGuessedBeforeTheSoundIsKnown() throws {
+        // Both tracks are 400 ms long; the producer finds the sound's end only after a pause.
+        let queue = SourceQueue(.everyFrame(depth: 16), audio: mono)
+        for number: Int64 in 0..<10 { push(queue, number, at: milliseconds(40 * number)) }
+        pushSound(queue, from: 0, count: 9600, at: 0)
+        let producer = try PosixThread(name: "producer") {
+            queue.endPicture()
+            while let demand = queue.waitForDemand(), !demand.sound {}
+            _ = queue.sleep(nanoseconds: 50_000_000)
+            queue.end()
+        }
+        defer { producer.join() }
+        #expect((0..<11).map { shown(queue, tick($0, offline: true)) } == Array(0..<10) + [-2])
+    }
+
     @Test func channelsFollowTheBlock() {
         let queue = SourceQueue(.everyFrame(depth: 8), audio: AudioFormat(sampleRate: 48_000, channels: 2))
         push(queue, 0, at: .zero)

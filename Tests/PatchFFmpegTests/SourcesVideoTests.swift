@@ -89,6 +89,19 @@ import Testing
         #expect(slow.frames.map(\.checksum) == (0..<500).map { reference[$0 / 2] })
     }
 
+    @Test func pitchFollowsTheSpeed() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("tone.wav")
+        try ffmpeg(["-f", "lavfi", "-i", "sine=frequency=300:sample_rate=44100:duration=4", file])
+        let run = try SourceRun(
+            makeSource("video", ["file": .string(file), "rate": .number(2)]), rate: FrameRate(25), limit: 200)
+        let sound = run.sound[0]
+        // Four seconds take two; 300 Hz become 600: 2 · 2 · 600 changes of sign.
+        let changes = zip(sound[..<95_000], sound[1..<95_001]).count { $0 < 0 && $1 >= 0 }
+        #expect(abs(changes - 95_000 * 600 / 48_000) <= 2)
+        #expect(abs(run.frames.count) == 0 && sound.count <= 52 * 1920)
+    }
+
     @Test func otherRatesRepeatAndSkipByTime() throws {
         let path = try Fixtures.path(.bikes)
         let reference = try ReferenceFrame.all(of: path).map(\.checksum)
@@ -285,6 +298,35 @@ import Testing
         // A sine of 1/8 (ffmpeg's): above 0.05 for three quarters of the time.
         let loud = try #require(run.sound.first).filter { abs($0) > 0.05 }.count
         #expect(loud > 20 * 48_000 * 7 / 10)
+    }
+
+    @Test func aRecordsCoverIsShownForItsSound() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("song.mp3")
+        try ffmpeg([
+            "-f", "lavfi", "-i", "sine=frequency=300:sample_rate=48000:duration=2", "-i", Fixtures.path(.astronaut),
+            "-map",
+            "0", "-map", "1", "-c:v", "png", "-disposition:v", "attached_pic", file,
+        ])
+        let run = try SourceRun(makeSource("video", ["file": .string(file)]), rate: FrameRate(25), limit: 200)
+        #expect(run.ended)
+        #expect((49...54).contains(run.frames.count), "\(run.frames.count) frames")
+        #expect(Set(run.frames.map(\.checksum)).count == 1)
+        #expect(run.format.video?.width == 512)
+        #expect(run.sound[0].filter { abs($0) > 0.05 }.count > 48_000)
+    }
+
+    @Test(arguments: [Int64(4_000_000_000_000), 9_000_000_000_000_000_000])
+    func timeStampsBeyondReasonAreNoTrap(first: Int64) throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("huge.nut")
+        try ffmpeg([
+            "-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25", "-frames:v", "10", "-c:v", "mpeg4", "-bsf:v",
+            "setts=ts=N*2048+\(first)", file,
+        ])
+        let run = try SourceRun(makeSource("video", ["file": .string(file)]), rate: FrameRate(25), limit: 400)
+        #expect(run.ended)
+        #expect(Set(run.frames.map(\.checksum)).count >= 9)
     }
 
     @Test func missingTimeStampsFollowTheRate() throws {

@@ -103,7 +103,7 @@ func makeEngine(
         bad.failsAt.store(5, ordering: .relaxed)
         let problems = Mutex<[String]>([])
         let engine = try makeEngine(
-            registry(sources: ["count": counter()], sinks: ["good": good, "bad": bad]), live: true, frames: 20
+            registry(sources: ["count": counter()], sinks: ["good": good, "bad": bad]), live: true, frames: 10
         ) { event in
             if case .node(_, .problem(let error), _) = event { problems.withLock { $0.append("\(error)") } }
         }

@@ -104,10 +104,11 @@ public enum FFprobe {
     }
 
     private static func run(_ arguments: [String], _ url: String, _ timeout: Double) throws -> ProgramOutcome {
-        // A live stream has no index to tell its codecs: without a limit ffprobe reads for five seconds to be sure.
+        // A live stream has no index to tell its codecs: without a limit ffprobe reads for five seconds to be sure. A
+        // keyframe comes every two.
         let isLive = ["rtmp:", "srt:", "udp:", "rtsp:", "tcp:"].contains { url.hasPrefix($0) }
         return try Program.run(
-            "ffprobe", (isLive ? ["-analyzeduration", "1M"] : []) + arguments + [url], timeout: timeout)
+            "ffprobe", (isLive ? ["-analyzeduration", "3M"] : []) + arguments + [url], timeout: timeout)
     }
 
     private static func decode<T: Decodable>(_ outcome: ProgramOutcome, as type: T.Type) throws -> T {

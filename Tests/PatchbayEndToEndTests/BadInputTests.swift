@@ -49,7 +49,7 @@ import Testing
             words: ["graph.lua:2", "'rec'", ".mp4"]),
         Case(
             name: "codec that the container cannot hold",
-            script: bars + "bars >> recorder { \"rec\", file = \"out.mp4\", codec = \"prores\" }",
+            script: bars + "bars >> recorder { \"rec\", file = \"out.mp4\", codec = \"prores\" }", exitCode: 3,
             words: ["graph.lua:2", "'rec'", "prores"]),
         Case(
             name: "unknown codec", script: bars + "bars >> recorder { \"rec\", file = \"out.mp4\", codec = \"h246\" }",
@@ -59,7 +59,7 @@ import Testing
             exitCode: 3, words: ["graph.lua:1", "'guest'", "--bind guest="]),
         Case(
             name: "missing secret",
-            script: bars + "bars >> publisher { \"live\", url = secret \"PATCHBAY_TEST_NO_SUCH\" }", exitCode: 3,
+            script: bars + "bars >> publisher { \"live\", url = secret \"PATCHBAY_TEST_NO_SUCH\" }",
             words: ["graph.lua:2", "PATCHBAY_TEST_NO_SUCH"]),
         Case(name: "no graph file", script: "", words: ["missing.lua"]),
         Case(name: "syntax error", script: "local x = = 1", exitCode: 3, words: ["graph.lua:1"]),

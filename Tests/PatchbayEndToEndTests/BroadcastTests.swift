@@ -81,7 +81,7 @@ import Testing
             let nearest = beeps.min { abs($0 - flash) < abs($1 - flash) } ?? .infinity
             worst = max(worst, abs(nearest - flash))
         }
-        print("sound against picture: at most \(Int(worst * 1000)) ms apart")
+        print("sound against picture: at most \(Int(worst * 1e6)) µs apart in \(flashes.count) flashes")
         #expect(worst < 0.04, "flashes \(flashes), beeps \(beeps)")
     }
 

@@ -76,7 +76,7 @@ import Testing
         let text = try Executable.run(["check", "graph.lua"], directory: directory.path)
         #expect(text.exitCode == 3)
         #expect(text.errorText.contains("graph.lua:2"), "\(text.errorText)")
-        #expect(text.errorText.contains("'brightness'"), "\(text.errorText)")
+        #expect(text.errorText.contains("did you mean filter.brightness?"), "\(text.errorText)")
         let json = try Executable.run(["check", "graph.lua", "--json"], directory: directory.path)
         #expect(json.exitCode == 3)
         #expect(json.text.contains("\"ok\": false"))

@@ -54,9 +54,10 @@ import Testing
             """
             local still = image { "still", file = "half.png" }
             local view = display { "view", size = "320x240" }
-            local flip = toggle { "flip", false }
-            still >> filter.invert {} >> view
+            local negative = filter.invert {}
+            still >> negative >> view
             onKey("b", function()
+              negative:removeAllTargets()
               still:removeAllTargets()
               still:addTarget(view)
               log("switched")

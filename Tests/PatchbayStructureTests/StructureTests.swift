@@ -18,6 +18,7 @@ import Testing
             "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],
+        "PatchbayExample": ["Patchbay"],
     ]
     /// Modules of the data plane: neither Foundation in any form nor a C library except libc.
     static let lean: Set = ["PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters"]

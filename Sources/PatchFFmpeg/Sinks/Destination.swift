@@ -9,6 +9,8 @@ struct Destination: Sendable {
     var retryOptions: [(String, String)] = []
     /// Players or servers expect a sound track even when there is no sound.
     var needsSoundTrack = false
+    /// Sound must not begin before the picture: the encoder's first packet, which holds only its delay, is left out.
+    var dropsEncoderDelay = false
 
     /// What `url` may begin with.
     static let schemes = ["rtmp://", "rtmps://", "srt://", "udp://", "tcp://", "rtp://", "rtsp://"]
@@ -62,6 +64,8 @@ struct Destination: Sendable {
         case "rtsp":
             container = Container(
                 muxer: "rtsp", videoCodecs: [.h264, .h265], audioCodec: .aac, options: [("rtsp_transport", "tcp")])
+            // RTP receivers take the first packets of all streams as simultaneous until the first sender report.
+            dropsEncoderDelay = true
         default: throw Destination.unusable(url)
         }
         target = MuxTarget(

@@ -15,7 +15,16 @@ struct MuxTarget: Sendable {
     /// A peer is involved: calls are bounded in time.
     var isNetwork = false
 
-    var hidesSecret: Bool { url != shown }
+    /// Whether a line of FFmpeg's log may be shown: it has no word of what `shown` hides.
+    func mayShow(_ line: String) -> Bool {
+        guard url != shown else { return true }
+        // The secret is what remains of the URL between the parts that both texts have.
+        let before = zip(url, shown).prefix { $0 == $1 }.count
+        let after = zip(url.reversed(), shown.reversed()).prefix { $0 == $1 }.count
+        let hidden = url.dropFirst(before).dropLast(min(after, url.count - before))
+        let words = hidden.split { "/?&=:@.".contains($0) } + [hidden]
+        return !words.contains { !$0.isEmpty && line.contains($0) }
+    }
 
     /// Whether the muxer wants codec headers apart from the packets.
     var wantsGlobalHeader: Bool {
@@ -139,8 +148,10 @@ final class MediaMuxer {
     }
 
     private func failure(_ status: Int32, opening: Bool) -> PatchError {
-        // The log's words are better, but may quote the URL.
-        let words = target.hidesSecret ? nil : FFmpegLog.lastLine
+        // An errno says enough, but for the one that stands for anything (EIO), and FFmpeg's own codes: there the log's words
+        // are better, though they may quote the URL.
+        let isPlain = status > -4096 && !AVError.isErrno(status, EIO)
+        let words = isPlain ? nil : FFmpegLog.lastLine.flatMap { target.mayShow($0) ? $0 : nil }
         let cause = interrupt.hasExpired ? "no answer in time" : words ?? AVError.text(status)
         let code: PatchError.Code = target.isNetwork ? .network : .output
         let message =

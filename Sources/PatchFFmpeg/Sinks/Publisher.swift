@@ -122,6 +122,7 @@ final class Publisher: MediaSink {
             guard let encoder = session?.encoder else { return }
             do {
                 try encoder.consume(delivery, forceKeyframe: link.takeKeyframeRequest()) { packet in
+                    if destination.dropsEncoderDelay, !packet.isVideo, packet.time < 0 { return }
                     if link.queue.push(packet) { link.requestKeyframe() }
                 }
             } catch let error as PatchError {

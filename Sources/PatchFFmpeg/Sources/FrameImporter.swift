@@ -11,6 +11,8 @@ final class FrameImporter {
     /// How people know the source.
     private let shown: String
     private let borrowed = BorrowedFramePool<AVFrameStorage>(limit: 512) { AVFrameStorage() }
+    /// Pixels: half a gigabyte as RGBA.
+    private static let largestPicture = 1 << 27
     private var own: FramePool?
     private var scaler = Scaler()
     private var said: Set<String> = []
@@ -31,10 +33,12 @@ final class FrameImporter {
     ) -> Frame? {
         defer { borrowed.releaseUnused() }
         let (width, height) = (Int(picture.pointee.width), Int(picture.pointee.height))
-        guard width > 0, height > 0, max(width, height) <= VideoFormat.maximumSide else {
+        guard width > 0, height > 0, max(width, height) <= VideoFormat.maximumSide,
+            width * height <= Self.largestPicture
+        else {
             reject(
                 "'\(shown)' has a picture of \(width)x\(height) pixels, more than this program handles",
-                remedy: "scale it to at most \(VideoFormat.maximumSide) pixels a side")
+                remedy: "scale it to at most \(VideoFormat.maximumSide) pixels a side and 128 megapixels")
             return nil
         }
         let source = AVPixelFormat(rawValue: picture.pointee.format)
@@ -80,6 +84,10 @@ final class FrameImporter {
             reject("more than 512 frames of '\(shown)' are held back by the graph", remedy: "shorten its delays")
             return nil
         }
+        if source == AV_PIX_FMT_BGR0 || source == AV_PIX_FMT_RGB0 {
+            frame.copyOpaque(from: picture)
+            return frame
+        }
         // Only Y'CbCr with alpha changes its kind of colour, to RGB; everything else keeps matrix and range.
         let changesColour = !format.pixelFormat.isYCbCr && !isRGB(source) && format.pixelFormat != .gray8
         let from =
@@ -112,6 +120,19 @@ final class FrameImporter {
 }
 
 extension Frame {
+    /// Copies a picture of 4 bytes a pixel whose fourth byte means nothing: screens have such. It becomes opaque.
+    func copyOpaque(from picture: UnsafeMutablePointer<AVFrame>) {
+        guard let base = picture.pointee.data.0 else { return }
+        let stride = Int(picture.pointee.linesize.0)
+        let plane = plane(0)
+        let opaque = UInt32(0xFF00_0000).littleEndian
+        for y in 0..<height {
+            let source = UnsafeRawPointer(base + y * stride).assumingMemoryBound(to: UInt32.self)
+            let target = plane.row(y).assumingMemoryBound(to: UInt32.self)
+            for x in 0..<width { target[x] = source[x] | opaque }
+        }
+    }
+
     /// Multiplies colour by alpha, rounded to nearest, in an 8-bit RGBA or BGRA frame that was not published yet.
     func premultiply() {
         let plane = plane(0)

@@ -333,7 +333,7 @@ final class MediaProducer {
     /// The file's time to playing time, in the file's own units: the queue allows for their rounding.
     private func sinceOrigin(_ time: MediaTime) -> MediaTime {
         let start = origin.converted(to: time.timescale)
-        return scaled(MediaTime(value: time.value - start, timescale: time.timescale))
+        return scaled(MediaTime(value: time.value &- start, timescale: time.timescale))
     }
 
     /// Media time to playing time.

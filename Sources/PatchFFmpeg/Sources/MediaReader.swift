@@ -34,8 +34,11 @@ final class MediaReader {
         deadline.allow(nanoseconds: address.timeout)
         input = try InputHandle(address, deadline: deadline)
         let context = input.pointer
-        let status = avformat_find_stream_info(context, nil)
-        guard status >= 0 else { throw address.error(status, deadline: deadline) }
+        // Devices know their format at once, and measuring would take their frames for nothing.
+        if address.demuxer == nil {
+            let status = avformat_find_stream_info(context, nil)
+            guard status >= 0 else { throw address.error(status, deadline: deadline) }
+        }
 
         func best(_ type: AVMediaType, related: Int32 = -1) -> UnsafeMutablePointer<AVStream>? {
             let index = av_find_best_stream(context, type, -1, related, nil, 0)
@@ -71,22 +74,23 @@ final class MediaReader {
         isCover = picture.map { $0.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 } ?? false
         orientation =
             picture.flatMap { patch_stream_display_matrix($0) }.map { Orientation(displayMatrix: $0) } ?? .identity
-        rate = picture.flatMap { FrameRate(av_guess_frame_rate(context, $0, nil)) }
+        let guessed = picture.flatMap {
+            FrameRate(av_guess_frame_rate(context, $0, nil)) ?? FrameRate($0.pointee.avg_frame_rate)
+        }
+        rate = address.isLive ? guessed.map { $0.nearestStandard } : guessed
         let channels = Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 0)
         storedChannels = channels > 0 ? channels : 2
     }
 
     /// Where the file's time line begins; zero for live inputs, whose clocks say nothing.
     var startTime: MediaTime {
-        let start = input.pointer.pointee.start_time
-        return start == patch_nopts() ? .zero : MediaTime(value: start, timescale: Int64(AV_TIME_BASE))
+        MediaTime(input.pointer.pointee.start_time, base: AVRational(num: 1, den: AV_TIME_BASE)) ?? .zero
     }
 
     /// From the beginning to the end, when the container knows.
     var duration: MediaTime? {
         let duration = input.pointer.pointee.duration
-        return duration == patch_nopts() || duration <= 0
-            ? nil : MediaTime(value: duration, timescale: Int64(AV_TIME_BASE))
+        return duration > 0 ? MediaTime(duration, base: AVRational(num: 1, den: AV_TIME_BASE)) : nil
     }
 
     enum Reading {
@@ -119,6 +123,18 @@ final class MediaReader {
         let target = time.converted(to: Int64(AV_TIME_BASE))
         return avformat_seek_file(input.pointer, -1, Int64.min, target, target, 0) >= 0
             || av_seek_frame(input.pointer, -1, target, AVSEEK_FLAG_BACKWARD) >= 0
+    }
+}
+
+extension FrameRate {
+    /// The broadcast rate within 1 %, else itself: what is measured on a live stream has jitter in it.
+    var nearestStandard: FrameRate {
+        let standards = [
+            FrameRate(24000, over: 1001), FrameRate(24), FrameRate(25), FrameRate(30000, over: 1001), FrameRate(30),
+            FrameRate(50), FrameRate(60000, over: 1001), FrameRate(60), FrameRate(15), FrameRate(10),
+        ]
+        let nearest = standards.min { abs($0.perSecond - perSecond) < abs($1.perSecond - perSecond) } ?? self
+        return abs(nearest.perSecond - perSecond) <= perSecond / 100 ? nearest : self
     }
 }
 

@@ -66,7 +66,8 @@ final class SoundConverter {
         inputRate = frame.pointee.sample_rate
         inputFormat = frame.pointee.format
         inputChannels = frame.pointee.ch_layout.nb_channels
-        guard inputRate > 0, inputChannels > 0 else { return false }
+        // Beyond 1 MHz it is no sound but a broken header.
+        guard (1...1_000_000).contains(inputRate), inputChannels > 0 else { return false }
         var input = AVChannelLayout()
         if frame.pointee.ch_layout.order == AV_CHANNEL_ORDER_UNSPEC {
             av_channel_layout_default(&input, inputChannels)

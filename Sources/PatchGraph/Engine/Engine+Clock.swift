@@ -60,7 +60,9 @@ private struct Scheduler {
             var start = monotonicNanoseconds()
             let tick = Tick(index: index, rate: rate, hostTime: isOffline ? start : due, isOffline: isOffline)
             if let beforeTick = engine.configuration.beforeTick {
+                engine.air.notify { $0.isBeforeTick = true }
                 beforeTick(tick)
+                engine.air.withLock { $0.isBeforeTick = false }
                 if isOffline { start = monotonicNanoseconds() }
             }
             guard takeOver(at: index), let executor else { return }

@@ -132,7 +132,7 @@ extension Engine {
             return air.isRunning
         }
         if isRunning {
-            _ = air.wait { $0.current === executor || !$0.isRunning ? true : nil }
+            _ = air.wait { $0.current === executor || !$0.isRunning || $0.isBeforeTick ? true : nil }
         } else {
             parameters.commit(executor.plan.parameters, controls: executor.plan.controls)
         }

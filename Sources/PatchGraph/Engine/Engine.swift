@@ -37,6 +37,9 @@ public final class Engine: Sendable {
         var pendingFade: Crossfade?
         /// The executor on air; control threads only compare it and read its numbers under the lock.
         var current: PlanExecutor?
+        /// The clock thread waits in `beforeTick`, after which it takes a pending plan before it touches any node: whoever
+        /// loads one from there must not wait for it.
+        var isBeforeTick = false
         var isRunning = false
         var isStopping = false
         var hasFinished = false
@@ -93,7 +96,7 @@ public final class Engine: Sendable {
             }
         }
         air.notify { $0.isRunning = true }
-        let clock = try PosixThread(name: "patch-clock") { self.runClock() }
+        let clock = try PosixThread(name: "patch-clock", niceness: -10) { self.runClock() }
         threads.withLock { $0.clock = clock }
     }
 

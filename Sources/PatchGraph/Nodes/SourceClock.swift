@@ -50,7 +50,7 @@ struct SourceClock {
         if pts <= due { return true }
         guard pts.timescale >= 500 else { return false }
         if let tick, MediaTime(value: 4, timescale: pts.timescale) > tick.duration { return false }
-        return MediaTime(value: pts.value - 1, timescale: pts.timescale) <= due
+        return MediaTime(value: pts.value &- 1, timescale: pts.timescale) <= due
     }
 
     /// A file that could not be read in time goes on where it stopped, instead of racing after the clock.
@@ -71,8 +71,8 @@ struct SourceClock {
         let step = max(frame.nanoseconds, 1_000_000)
         // Sound counts as one frame ahead: it must be there, where a picture may be a frame old.
         var smallest = Int64.max
-        if let picture { smallest = picture.nanoseconds - due }
-        if let sound { smallest = min(smallest, sound.nanoseconds - due - step) }
+        if let picture { smallest = picture.nanoseconds &- due }
+        if let sound { smallest = min(smallest, sound.nanoseconds &- due &- step) }
         guard smallest != .max else { return }
         let lead = smallest
         let latency = latency.nanoseconds
@@ -112,7 +112,7 @@ struct SourceClock {
     }
 
     private mutating func move(by nanoseconds: Int64, at tick: Tick) {
-        mediaOrigin = MediaTime(value: mediaOrigin.nanoseconds + nanoseconds, timescale: 1_000_000_000)
+        mediaOrigin = MediaTime(value: mediaOrigin.nanoseconds &+ nanoseconds, timescale: 1_000_000_000)
         startWindow(at: tick)
     }
 
@@ -164,7 +164,7 @@ struct TimestampRepair {
                 offset = place - pts
             }
         } else if place <= last {
-            place = MediaTime(value: last.value + 1, timescale: last.timescale)
+            place = MediaTime(value: last.value &+ 1, timescale: last.timescale)
         } else if place - last < MediaTime(value: 1, timescale: 1) {
             lastStep = place - last
         }

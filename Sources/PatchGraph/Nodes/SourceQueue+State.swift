@@ -133,12 +133,22 @@ extension SourceQueue {
             }
             let start = firstSample(at: tick)
             ring?.drop(before: start)
+            var wanted = count > 0 ? start + Int64(count) : Int64.min
+            if isEndOpen(at: due), let current {
+                // Whether the source is over depends on how long its sound goes on.
+                wanted = max(wanted, (current.end + Self.longerSound).converted(to: Int64(SoundRing.rate)))
+            }
+            soundWanted = max(soundWanted, wanted)
             guard tick.isOffline else { return true }
             let isPictureKnown = pictureEnded || frames.count > 0
-            guard count > 0, let ring, !soundEnded else { return isPictureKnown || isClosed }
-            soundWanted = start + Int64(count)
-            let known = max(ring.end ?? .min, soundKnownUntil)
-            return (isPictureKnown && known >= soundWanted) || isClosed
+            let isSoundKnown = soundEnded || max(ring?.end ?? .min, soundKnownUntil) >= wanted
+            return (isPictureKnown && isSoundKnown) || isClosed
+        }
+
+        /// The picture was shown to its end, but more sound may come.
+        private func isEndOpen(at due: MediaTime) -> Bool {
+            guard hasPicture, pictureEnded, !soundEnded, frames.count == 0, let current else { return false }
+            return clock.isDue(current.end, at: due)
         }
 
         /// Ties graph time to media time at the first thing there is.
@@ -183,6 +193,9 @@ extension SourceQueue {
             return isFinished || isClosed && current == nil ? .ended : .waiting
         }
 
+        /// Sound that goes on for longer than this after the picture is heard to its end.
+        private static let longerSound = MediaTime(value: 1, timescale: 2)
+
         /// Everything was shown for its whole duration and heard.
         private var isFinished: Bool {
             guard isOver, frames.count == 0 else { return false }
@@ -192,7 +205,7 @@ extension SourceQueue {
             // A track of sound that is a little longer than the picture does not add frames.
             guard let ring, let end = ring.end else { return true }
             let heard = MediaTime(value: end, timescale: Int64(SoundRing.rate))
-            return heard <= due || (current != nil && heard - pictureEnd < MediaTime(value: 1, timescale: 2))
+            return heard <= due || (current != nil && heard - pictureEnd < Self.longerSound)
         }
 
         mutating func takeSound(at tick: Tick, into block: AudioBlock) -> Bool {

@@ -3,7 +3,7 @@ import PatchMedia
 /// What machine code depends on, as text, and a short name made of it.
 struct CodeKey {
     /// Changes whenever this module makes other code of the same description.
-    static let generation = 1
+    static let generation = 3
 
     let text: String
     /// 32 hexadecimal digits.
@@ -12,7 +12,7 @@ struct CodeKey {
     init(description: PassDescription, cpu: TargetCPU, budget: Int, pipeline: String) {
         var lines = [
             "patchbay \(Self.generation) llvm \(LLVMHost.version) pipeline \(pipeline)",
-            "cpu \(cpu.name) \(cpu.features) \(cpu.lanes)x\(cpu.interleave)",
+            "cpu \(cpu.name) \(cpu.features) \(cpu.lanes)x\(cpu.interleave ?? 0)",
         ]
         for input in description.inputs {
             lines.append(

@@ -52,7 +52,8 @@ public final class KernelCompiler: Sendable {
     private let cpu: TargetCPU
     private let state = Monitor(State())
 
-    static let defaultPipeline = "function(instcombine<no-verify-fixpoint>,early-cse)"
+    /// None: the lowering already folds, shares and hoists (docs/decisions/kernel-jit.md).
+    static let defaultPipeline = ""
 
     public init(_ options: CompilerOptions = .init()) {
         self.options = options

@@ -2,14 +2,12 @@ internal import CLLVM
 import PatchMedia
 
 extension PassEmitter {
-    /// Floats of one channel at a whole-pixel offset: raw codes, subsampled chroma interpolated.
+    /// One channel at a whole-pixel offset: int codes (subsampled chroma interpolated) or floats of halves.
     mutating func emitLoad(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let format = description.inputs[load.input].format
         switch format {
         case .rgba, .bgra:
-            let key = ReadSlot(input: load.input, plane: 0, dy: load.dy, edge: load.edge, rule: .direct)
-            let packed = rawRows(key, shift: load.dx, element: types.i32, bytes: 4, count: columns)
-            return toFloat(byte(packed, load.channel))
+            return byte(packedPixels(load), load.channel)
         case .half1, .half2, .half3, .half4:
             let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
             return halfToFloat(rawRows(key, shift: load.dx, element: types.i16, bytes: 2, count: columns))
@@ -22,11 +20,13 @@ extension PassEmitter {
         var raw = rawRows(
             key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 2 : 1, count: columns)
         if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), lanes)) }
-        return toFloat(LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), ""))
+        return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
-    private func toFloat(_ value: LLVMValueRef) -> LLVMValueRef {
-        LLVMBuildSIToFP(body.builder, value, types.vector(types.float, lanes), "")
+    /// Whole 32-bit pixels of rgba or bgra.
+    mutating func packedPixels(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let key = ReadSlot(input: load.input, plane: 0, dy: load.dy, edge: load.edge, rule: .direct)
+        return rawRows(key, shift: load.dx, element: types.i32, bytes: 4, count: columns)
     }
 
     /// Byte `index` of packed 32-bit pixels.
@@ -104,7 +104,7 @@ extension PassEmitter {
             return body.shuffle(first, second, (0..<columns).map { $0 / 2 + ($0 % 2) * half })
         }
         let all = body.concatenated(parts, lanes: columns)
-        return toFloat(LLVMBuildZExt(body.builder, all, types.vector(types.i32, lanes), ""))
+        return LLVMBuildZExt(body.builder, all, types.vector(types.i32, lanes), "")
     }
 
     private func times3(_ value: LLVMValueRef, _ count: Int) -> LLVMValueRef {
@@ -197,7 +197,7 @@ extension PassEmitter {
 
     // MARK: Gathers
 
-    /// Floats of one channel at computed positions, which lie inside the plane.
+    /// One channel at computed positions, which lie inside the plane: int codes or floats of halves.
     ///
     /// Reads the aligned 32-bit word that holds the sample: it shares the sample's page, so that it can always be
     /// read, and what else is in it is masked off.
@@ -256,12 +256,12 @@ extension PassEmitter {
             }
             memo[name] = words
         }
-        if isPacked { return toFloat(byte(words, channel)) }
+        if isPacked { return byte(words, channel) }
         if format.isHalf {
             return halfToFloat(LLVMBuildTrunc(body.builder, words, types.vector(types.i16, lanes), ""))
         }
         var code = body.and(words, splat(isWide ? 0xffff : 0xff))
         if format == .p010 { code = body.shiftRightLogical(code, splat(6)) }
-        return toFloat(code)
+        return code
     }
 }

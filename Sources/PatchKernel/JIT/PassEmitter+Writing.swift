@@ -7,6 +7,10 @@ extension PassEmitter {
         let format = description.output.format
         switch roots {
         case .packed(let codes):
+            if let copied = copiedBytes(codes) {
+                storeRows(copied, plane: 0, bytes: 4)
+                return []
+            }
             var packed = vector(codes[0])
             for (index, code) in codes.enumerated().dropFirst() {
                 let shift = types.splatConstant(types.int(8 * index, types.i32), lanes)
@@ -27,6 +31,27 @@ extension PassEmitter {
             storeCodes(vector(luma), plane: 0)
             return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
         }
+    }
+
+    /// Four codes that are the bytes of one packed pixel, in any order: moved as bytes.
+    private mutating func copiedBytes(_ codes: [S]) -> LLVMValueRef? {
+        var order: [Int] = []
+        var first: ScalarProgram.Load?
+        for code in codes {
+            guard case .load(var load) = program.operation(code) else { return nil }
+            order.append(load.channel)
+            load.channel = 0
+            guard [.rgba, .bgra].contains(description.inputs[load.input].format), first == nil || first == load else {
+                return nil
+            }
+            first = load
+        }
+        guard let first else { return nil }
+        let packed = packedPixels(first)
+        if order == [0, 1, 2, 3] { return packed }
+        let bytes = LLVMBuildBitCast(body.builder, packed, types.vector(types.i8, 4 * lanes), "")!
+        let moved = body.shuffle(bytes, nil, (0..<4 * lanes).map { $0 / 4 * 4 + order[$0 % 4] })
+        return LLVMBuildBitCast(body.builder, moved, types.vector(types.i32, lanes), "")
     }
 
     private func narrow(_ codes: LLVMValueRef, _ count: Int) -> LLVMValueRef {

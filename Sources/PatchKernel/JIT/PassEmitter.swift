@@ -46,13 +46,23 @@ struct PassEmitter {
         roots = lowering.roots
         loops = lowering.p.loopStructure
         rows = description.rowAlignment
-        columns = max(8, cpu.lanes * cpu.interleave / rows)
+        let interleave = cpu.interleave ?? Self.interleave(description, lowering)
+        columns = min(64, max(8, cpu.lanes * interleave / rows))
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
         body = LLVMAssembler(types, module)
         context = LLVMGetUndef(types.pointer)
         chunk = LLVMGetUndef(types.i64)
         column = LLVMGetUndef(types.i32)
+    }
+
+    /// Four vectors where chroma is halved, so that chroma still fills whole vectors, and in light passes, which wait
+    /// for memory; two in heavy ones, which would run out of registers.
+    private static func interleave(_ description: PassDescription, _ lowering: PassLowering) -> Int {
+        let isSubsampled =
+            description.output.format.log2ChromaWidth > 0
+            || description.inputs.contains { $0.format.log2ChromaWidth > 0 }
+        return isSubsampled || lowering.p.nodes.count < 100 ? 4 : 2
     }
 
     func dispose() {

@@ -8,6 +8,15 @@ extension PassInput {
         let vertical: Double = format.log2ChromaHeight == 0 ? 1 : color.siting.isCositedVertically ? 2 : 4
         return horizontal * vertical
     }
+
+    /// What codes may be. 10-bit words may carry anything in their unused bits.
+    func codeBounds(scale: Float) -> Bounds {
+        switch format.bitDepth {
+        case 8: Bounds(low: 0, high: 255 * scale)
+        case 10: Bounds(low: 0, high: 65535)
+        default: .unknown
+        }
+    }
 }
 
 extension PassLowering {
@@ -28,8 +37,11 @@ extension PassLowering {
             && (edge == .clamp || stored.format.log2ChromaWidth + stored.format.log2ChromaHeight == 0)
         guard !isSimple else {
             let load = { (lowering: inout PassLowering, channel: Int) -> S in
-                lowering.p.make(
-                    .load(.init(input: input, channel: channel, dx: dx, dy: dy, edge: edge)), .float)
+                let load = ScalarProgram.Load(
+                    input: input, channel: channel, dx: dx, dy: dy, edge: edge,
+                    bounds: stored.codeBounds(scale: Float(stored.chromaScale(channel: channel))))
+                if stored.format.isHalf { return lowering.p.make(.load(load), .float) }
+                return lowering.p.toFloat(lowering.p.make(.load(load), .int))
             }
             return decode(input, raw: load, scale: { stored.chromaScale(channel: $0) }, coverage: coverage)
         }
@@ -82,6 +94,16 @@ extension PassLowering {
         }
     }
 
+    /// The raw code at (x, y) of the channel's plane.
+    private mutating func gather(_ stored: PassInput, _ input: Int, _ channel: Int, _ x: S, _ y: S) -> S {
+        let operation = ScalarProgram.Operation.gather(input: input, channel: channel)
+        if stored.format.isHalf { return p.make(operation, .float, [x, y]) }
+        let code = p.make(operation, .int, [x, y])
+        let bounds = stored.codeBounds(scale: 1)
+        p.annotate(code, low: bounds.low, high: bounds.high)
+        return p.toFloat(code)
+    }
+
     /// A raw code at a stored pixel; subsampled chroma is interpolated by its siting.
     private mutating func fetchChannel(_ stored: PassInput, _ input: Int, _ channel: Int, _ x: S, _ y: S) -> S {
         let isChroma = stored.format.isYCbCr && channel > 0
@@ -95,7 +117,7 @@ extension PassLowering {
         for row in rows {
             var rowSum: S?
             for column in columns {
-                let sample = p.make(.gather(input: input, channel: channel), .float, [column.at, row.at])
+                let sample = gather(stored, input, channel, column.at, row.at)
                 let weight = p.float(column.weight)
                 rowSum = if let rowSum { p.fma(sample, weight, rowSum) } else { p.mul(sample, weight) }
             }
@@ -234,7 +256,7 @@ extension PassLowering {
         for (row, rowWeight) in rows {
             var rowSum: S?
             for (column, weight) in columns {
-                let sample = p.make(.gather(input: input, channel: channel), .float, [column, row])
+                let sample = gather(stored, input, channel, column, row)
                 rowSum = if let rowSum { p.fma(sample, weight, rowSum) } else { p.mul(sample, weight) }
             }
             guard let rowSum else { continue }

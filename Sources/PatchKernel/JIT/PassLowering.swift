@@ -38,6 +38,7 @@ struct PassLowering {
                 .unsupported,
                 "'\(kernel.name)' has \(kernel.inputs.count) inputs; the pass gives \(description.inputs.count)")
         }
+        p.isCoarse = description.output.format.bitDepth == 8
         lowered.reserveCapacity(kernel.nodes.count)
         for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }
         roots = encode(lowered[kernel.result])

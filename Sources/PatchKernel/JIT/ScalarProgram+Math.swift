@@ -23,9 +23,13 @@ extension ScalarProgram {
         let fraction = sub(clamped, whole)
         let mantissa = polynomial(
             fraction,
-            [1, 0.693_147_18, 0.240_226_46, 0.055_503_286, 0.009_618_489, 0.001_339_993_1, 0.000_153_458_12])
+            isCoarse
+                ? [0.999_999_28, 0.693_121_8, 0.240_247_44, 0.055_917_86, 0.009_570_102]
+                : [1, 0.693_147_18, 0.240_226_46, 0.055_503_286, 0.009_618_489, 0.001_339_993_1, 0.000_153_458_12])
         let exponent = intBinary(.shiftLeft, floatBits(shifted), 23)
-        return bitsFloat(intBinary(.intAdd, floatBits(mantissa), exponent))
+        let result = bitsFloat(intBinary(.intAdd, floatBits(mantissa), exponent))
+        annotate(result, low: 0, high: .infinity)
+        return result
     }
 
     /// Base-2 logarithm; what is not above 2^−126 gives −126.
@@ -43,12 +47,18 @@ extension ScalarProgram {
         let f = sub(bitsFloat(mantissaBits), one)
         let p = polynomial(
             f,
-            [
-                1.442_695, -0.721_347_33, 0.480_910_63, -0.360_703_68, 0.287_916_24, -0.238_944_81, 0.215_715_62,
-                -0.207_269_76, 0.125_837_06,
-            ])
+            isCoarse
+                ? [
+                    1.442_696_5, -0.721_363_6, 0.480_626_76, -0.359_371_63, 0.295_699_5, -0.269_320_22, 0.171_624_56,
+                ]
+                : [
+                    1.442_695, -0.721_347_33, 0.480_910_63, -0.360_703_68, 0.287_916_24, -0.238_944_81, 0.215_715_62,
+                    -0.207_269_76, 0.125_837_06,
+                ])
         let whole = toFloat(exponent)
-        return fma(f, p, whole)
+        let result = fma(f, p, whole)
+        annotate(result, low: -126, high: 128)
+        return result
     }
 
     mutating func exp(_ x: S) -> S {
@@ -112,9 +122,12 @@ extension ScalarProgram {
         let cosSign = intBinary(.shiftLeft, intBinary(.intAnd, intBinary(.intAdd, quadrant, 1), 2), 30)
         let sinBits = floatBits(select(isOdd, cosine, sine))
         let cosBits = floatBits(select(isOdd, sine, cosine))
-        return (
-            bitsFloat(intBinary(.intXor, sinBits, sinSign)), bitsFloat(intBinary(.intXor, cosBits, cosSign))
+        let results = (
+            sin: bitsFloat(intBinary(.intXor, sinBits, sinSign)), cos: bitsFloat(intBinary(.intXor, cosBits, cosSign))
         )
+        annotate(results.sin, low: -1.000_001, high: 1.000_001)
+        annotate(results.cos, low: -1.000_001, high: 1.000_001)
+        return results
     }
 
     /// Angle of (x, y) in −π…π; 0 at the origin.

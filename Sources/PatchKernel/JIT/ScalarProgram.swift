@@ -2,7 +2,9 @@
 ///
 /// Values are hash-consed and folded as they are made. The rules: constants fold in Float; x + 0, x − 0, x · 1 and
 /// x / 1 are x (so a −0 may stay where +0 was due); 0 · x is kept, because x may be NaN or infinite; a division by
-/// what is the same for all pixels becomes a multiplication by its reciprocal (at most 1.5 ulp off).
+/// what is the same for all pixels becomes a multiplication by its reciprocal (at most 1.5 ulp off); factors that are
+/// constants are joined (x · a · b is x · (a · b), at most 1.5 ulp off); a min, max or comparison whose outcome follows
+/// from the operands' bounds is what it comes to.
 struct ScalarProgram {
     enum Kind: UInt8 { case float, int, bool }
     /// How often a value changes.
@@ -46,6 +48,7 @@ struct ScalarProgram {
         var dx: Int
         var dy: Int
         var edge: EdgeMode
+        var bounds: Bounds
     }
 
     struct Node: Hashable {
@@ -59,6 +62,9 @@ struct ScalarProgram {
 
     private(set) var nodes: [Node] = []
     private(set) var rates: [Rate] = []
+    private(set) var bounds: [Bounds] = []
+    /// The output has 8 bits: functions may be off by 5 · 10⁻⁶ instead of 10⁻⁶.
+    var isCoarse = false
     private var known: [Node: S] = [:]
 
     func operation(_ s: S) -> Operation { nodes[s.index].operation }
@@ -77,8 +83,14 @@ struct ScalarProgram {
         let s = S(index: nodes.count)
         nodes.append(node)
         rates.append(rate)
+        bounds.append(bounds(of: operation, kind: kind, arguments))
         known[node] = s
         return s
+    }
+
+    /// States what is known of a value that its operation does not show.
+    mutating func annotate(_ s: S, low: Float, high: Float, mayBeNaN: Bool = false) {
+        bounds[s.index] = Bounds(low: low, high: high, mayBeNaN: mayBeNaN)
     }
 
     func floatValue(_ s: S) -> Float? {
@@ -123,8 +135,27 @@ extension ScalarProgram {
         case (let x?, let y?): return float(x * y)
         case (1?, _): return b
         case (_, 1?): return a
+        case (let x?, _): return scaled(b, by: x)
+        case (_, let y?): return scaled(a, by: y)
         default: return make(.mul, .float, a.index <= b.index ? [a, b] : [b, a])
         }
+    }
+    /// x · constant, joined with a constant factor that x already has.
+    private mutating func scaled(_ x: S, by factor: Float) -> S {
+        if let (inner, before) = constantFactor(x), (before * factor).isNormal || before * factor == 0 {
+            let joined = joined(before, factor)
+            return joined == 1 ? inner : make(.mul, .float, [inner, float(joined)])
+        }
+        return make(.mul, .float, [x, float(factor)])
+    }
+    private func constantFactor(_ x: S) -> (S, Float)? {
+        guard operation(x) == .mul, let factor = floatValue(nodes[x.index].arguments[1]) else { return nil }
+        return (nodes[x.index].arguments[0], factor)
+    }
+    /// Products that would be 1 but for rounding are 1: 1/255 · 255.
+    private func joined(_ a: Float, _ b: Float) -> Float {
+        let product = a * b
+        return Swift.abs(product - 1) < 1.2e-7 ? 1 : product
     }
     mutating func div(_ a: S, _ b: S) -> S {
         if let x = floatValue(a), let y = floatValue(b) { return float(x / y) }
@@ -142,15 +173,27 @@ extension ScalarProgram {
             return add(mul(a, b), c)
         }
         if floatValue(c) == 0 { return mul(a, b) }
+        if let factor = floatValue(b), let (inner, before) = constantFactor(a) {
+            return fma(inner, float(joined(before, factor)), c)
+        }
+        if floatValue(a) != nil { return fma(b, a, c) }
         return make(.fma, .float, [a, b, c])
     }
     mutating func min(_ a: S, _ b: S) -> S {
         if let x = floatValue(a), let y = floatValue(b) { return float(x < y ? x : y) }
-        return a == b ? a : make(.min, .float, [a, b])
+        if a == b { return a }
+        let (p, q) = (bounds[a.index], bounds[b.index])
+        if p.high <= q.low, !p.mayBeNaN { return a }
+        if p.low >= q.high { return b }
+        return make(.min, .float, [a, b])
     }
     mutating func max(_ a: S, _ b: S) -> S {
         if let x = floatValue(a), let y = floatValue(b) { return float(x > y ? x : y) }
-        return a == b ? a : make(.max, .float, [a, b])
+        if a == b { return a }
+        let (p, q) = (bounds[a.index], bounds[b.index])
+        if p.low >= q.high, !p.mayBeNaN { return a }
+        if p.high <= q.low { return b }
+        return make(.max, .float, [a, b])
     }
     mutating func clamp(_ x: S, _ low: Float, _ high: Float) -> S {
         let lowest = float(low)
@@ -179,6 +222,14 @@ extension ScalarProgram {
     mutating func compare(_ operation: Operation, _ a: S, _ b: S) -> S {
         if let x = floatValue(a), let y = floatValue(b) {
             return bool(operation == .lessThan ? x < y : operation == .lessEqual ? x <= y : x == y)
+        }
+        let (p, q) = (bounds[a.index], bounds[b.index])
+        if !p.mayBeNaN, !q.mayBeNaN {
+            if a == b { return bool(operation != .lessThan) }
+            if operation == .lessThan, p.high < q.low { return bool(true) }
+            if operation == .lessThan, p.low >= q.high { return bool(false) }
+            if operation == .lessEqual, p.high <= q.low { return bool(true) }
+            if operation == .lessEqual, p.low > q.high { return bool(false) }
         }
         return make(operation, .bool, [a, b])
     }
@@ -266,6 +317,17 @@ extension ScalarProgram {
     /// For values known to lie in the range of int.
     mutating func toIntUnchecked(_ a: S) -> S {
         if let x = floatValue(a) { return int(Int32(clampToInt(x))) }
+        // A whole number that is not negative, with less than 1 added, is itself again.
+        let node = nodes[a.index]
+        if node.operation == .add {
+            for (whole, rest) in [(node.arguments[0], node.arguments[1]), (node.arguments[1], node.arguments[0])] {
+                if operation(whole) == .toFloat, bounds[whole.index].low >= 0, bounds[whole.index].high < 8_388_608,
+                    bounds[rest.index].low >= 0, bounds[rest.index].high < 1
+                {
+                    return nodes[whole.index].arguments[0]
+                }
+            }
+        }
         return make(.toInt, .int, [a])
     }
     mutating func toBool(_ a: S) -> S {

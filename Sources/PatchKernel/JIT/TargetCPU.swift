@@ -10,8 +10,9 @@ struct TargetCPU: Hashable, Sendable {
     var hasFMA: Bool
     var hasHalf: Bool
     var hasRounding: Bool
-    /// Machine vectors that one value spans, so that independent chains fill the pipes.
-    var interleave = 2
+    /// Machine vectors that one value spans, so that independent chains fill the pipes; nil lets the emitter choose by
+    /// the pass (see docs/decisions/kernel-vectors.md).
+    var interleave: Int?
 
     init(name: String, features: String, vectorBits: Int? = nil) {
         self.name = name

@@ -31,6 +31,13 @@ final class SessionRun: Sendable {
             session.stop()
         }
         try session.start()
+        if session.engine?.plan?.sinks.isEmpty ?? false {
+            session.stop()
+            throw PatchError(
+                .graph, "the graph has no output",
+                remedy: "wire something to a display, recorder, publisher or rawDataOutput",
+                at: SourceLocation(file: options.graph, line: 0))
+        }
         reporter.started()
         let ticker = try StatusTicker(session, console, isOffline: isOffline, duration: options.duration)
         let end = session.waitUntilFinished()

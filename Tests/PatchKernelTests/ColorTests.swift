@@ -1,0 +1,150 @@
+import Glibc
+import PatchKernel
+import PatchMedia
+import Testing
+
+/// Colours against Fixtures/bars.txt, which a script computes independently.
+@Suite struct ColorTests {
+    struct Bar: Sendable {
+        var color: ColorSpec
+        var bits: Int
+        var rgb: [Int]
+        var ycc: [Int]
+    }
+
+    static func bars() throws -> [Bar] {
+        let path = String(#filePath.dropLast("ColorTests.swift".count)) + "Fixtures/bars.txt"
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var bars: [Bar] = []
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, 256, file) != nil {
+            let text = line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+            let words = text.split { $0 == " " || $0 == "\n" }
+            let numbers = words.dropFirst(2).compactMap { Int($0) }
+            let color = ColorSpec(
+                matrix: try #require(ColorSpec.Matrix(rawValue: String(words[0]))),
+                range: try #require(ColorSpec.Range(rawValue: String(words[1]))), transfer: .bt709, siting: .left)
+            bars.append(Bar(color: color, bits: numbers[0], rgb: Array(numbers[1...3]), ycc: Array(numbers[4...6])))
+        }
+        return bars
+    }
+
+    @Test func barsToEveryFormatAndBack() throws {
+        let compiler = KernelCompiler()
+        let bars = try Self.bars()
+        #expect(bars.count == 168)
+        var worstTrip = [8: 0, 10: 0]
+        for format in PixelFormat.allCases where format.isYCbCr {
+            for bar in bars where bar.bits == format.bitDepth {
+                let source = TestPicture(.rgba, 20, 4)
+                source.fill { _, x, _ in (bar.rgb + [255])[x % 4] }
+                let video = TestPicture(format, 20, 4)
+                run(
+                    try compiler.compile(
+                        PassDescription(
+                            kernel: StandardKernels.copy, inputs: [PassInput(format: .rgba)],
+                            output: PassOutput(format: format, color: bar.color))), [source], video)
+                for plane in 0..<format.planeCount {
+                    for x in 0..<video.samples(inPlane: plane) {
+                        let channel = plane == 0 ? 0 : format.planeCount == 2 ? 1 + x % 2 : plane
+                        #expect(
+                            abs(video[plane, x, 1] - bar.ycc[channel]) <= 1,
+                            "\(format) \(bar): channel \(channel)")
+                    }
+                }
+                let back = TestPicture(.rgba, 20, 4)
+                run(
+                    try compiler.compile(
+                        PassDescription(
+                            kernel: StandardKernels.copy, inputs: [PassInput(format: format, color: bar.color)],
+                            output: PassOutput(format: .rgba))), [video], back)
+                for x in 0..<80 where x % 4 < 3 {
+                    worstTrip[bar.bits] = max(worstTrip[bar.bits] ?? 0, abs(back[0, x, 2] - bar.rgb[x % 4]))
+                }
+                #expect(back[0, 3, 0] == 255)
+            }
+        }
+        // Limited range has fewer codes than full range: 8 bits cannot hold every 8-bit colour.
+        #expect(worstTrip[8] ?? 9 <= 2)
+        #expect(worstTrip[10] ?? 9 <= 1)
+    }
+
+    /// A kernel in Y'CbCr sees the video's own codes: a copy keeps even those beyond the nominal range.
+    @Test(arguments: [PixelFormat.yuv444p, .yuv422p, .yuv420p, .yuv444p10])
+    func ycbcrKernelKeepsCodes(_ format: PixelFormat) throws {
+        var b = KernelBuilder(
+            name: "ycbcr", inputs: [InputDeclaration(name: "image")], space: .ycbcr)
+        let c = b.current(0)
+        let kernel = try b.finish(c)
+        let input = TestPicture(format, 256, 4)
+        let top = format.bitDepth == 8 ? 1 : 4
+        input.fill { plane, x, y in plane == 0 ? x * top : (60 + 20 * plane) * top }
+        let output = TestPicture(format, 256, 4)
+        let pass = try KernelCompiler().compile(
+            PassDescription(
+                kernel: kernel, inputs: [PassInput(format: format, color: .bt709)],
+                output: PassOutput(format: format, color: .bt709)))
+        run(pass, [input], output)
+        #expect(difference(input, output).codes == 0, "\(difference(input, output).place)")
+    }
+
+    /// Contrast as ffmpeg's eq means it: luma away from the middle, chroma untouched.
+    @Test func ycbcrContrast() throws {
+        var b = KernelBuilder(
+            name: "contrast", inputs: [InputDeclaration(name: "image")],
+            uniforms: [UniformDeclaration(name: "contrast", type: .float)], space: .ycbcr)
+        let c = b.current(0)
+        let half = b.constant(Float(0.5))
+        let y = try b.apply(
+            .add, [b.apply(.mul, [b.apply(.sub, [b.swizzle(c, "r"), half]), b.uniform(0)]), half])
+        let kernel = try b.finish(try b.construct(.vec4, [y, b.swizzle(c, "gba")]))
+        let input = TestPicture(.yuv444p, 3, 1)
+        input.fill { plane, x, _ in plane == 0 ? [60, 126, 190][x] : 90 + plane }
+        let output = TestPicture(.yuv444p, 3, 1)
+        let color = ColorSpec(matrix: .bt709, range: .limited, transfer: .bt709, siting: .left)
+        run(
+            try KernelCompiler().compile(
+                PassDescription(
+                    kernel: kernel, inputs: [PassInput(format: .yuv444p, color: color)],
+                    output: PassOutput(format: .yuv444p, color: color))), [input], output, uniforms: [1.5])
+        // 125.5 + 1.5 · (code − 125.5): 27.25, 126.25, 222.25.
+        #expect((0..<3).map { output[0, $0, 0] } == [27, 126, 222])
+        #expect((0..<3).map { output[1, $0, 0] } == [91, 91, 91])
+        #expect((0..<3).map { output[2, $0, 0] } == [92, 92, 92])
+    }
+
+    /// Half grey in linear light is sRGB code 188 (IEC 61966-2-1).
+    @Test func linearLight() throws {
+        var b = KernelBuilder(
+            name: "half", inputs: [InputDeclaration(name: "image", light: .linear)], light: .linear)
+        let c = b.current(0)
+        let dimmed = try b.apply(.mul, [b.swizzle(c, "rgb"), b.constant(Float(0.5))])
+        let kernel = try b.finish(try b.construct(.vec4, [dimmed, b.swizzle(c, "a")]))
+        let input = TestPicture(.rgba, 2, 1)
+        input.fill { _, _, _ in 255 }
+        let output = TestPicture(.rgba, 2, 1)
+        run(
+            try KernelCompiler().compile(
+                PassDescription(
+                    kernel: kernel, inputs: [PassInput(format: .rgba)], output: PassOutput(format: .rgba))),
+            [input], output)
+        #expect([output[0, 0, 0], output[0, 3, 0]] == [188, 255])
+    }
+
+    /// Ordered dither keeps the mean of a grey between two codes.
+    @Test func ditherKeepsTheMean() throws {
+        let input = TestPicture(.half3, 64, 64)
+        // 0x3801 = 0.50048828125: 127.6 codes.
+        input.fill { _, _, _ in 0x3801 }
+        let output = TestPicture(.rgba, 64, 64)
+        run(
+            try KernelCompiler().compile(
+                PassDescription(
+                    kernel: StandardKernels.copy, inputs: [PassInput(format: .half3)],
+                    output: PassOutput(format: .rgba, dither: true))), [input], output)
+        var sum = 0
+        for y in 0..<64 { for x in 0..<64 { sum += output[0, 4 * x, y] } }
+        #expect(abs(Double(sum) / 4096 - 127.6245) < 0.02)
+    }
+}
