@@ -177,6 +177,8 @@ import Testing
             #"recorder{"a", file = "/etc/passwd"}"#,
             "graph.lua:1: '/etc/passwd' is outside the folders that scripts may write to"
         ),
+        (#"input{"a", default = "/etc/passwd"}"#, "graph.lua:1: '/etc/passwd' is outside the graph's folder"),
+        (#"input{"a", default = "file:///etc/passwd"}"#, "graph.lua:1: default of input uses the scheme 'file'"),
         (#"filter.brighness{}"#, "graph.lua:1: there is no filter.brighness; did you mean filter.brightness?"),
         (
             #"filter.brightness{ brigthness = 1 }"#,

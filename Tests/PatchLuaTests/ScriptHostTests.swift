@@ -214,7 +214,7 @@ import Testing
         #expect(report.error?.code == .notFound)
         workspace.write("graph.lua", Self.graph)
         #expect(engine.waits { $0.patches.count == 2 })
-        #expect(engine.record.withLock { $0.reloads.count } == 2)
+        #expect(engine.waits { $0.reloads.count == 2 })
     }
 
     @Test func aThousandReloadsLeaveNothingBehind() throws {

@@ -182,8 +182,7 @@ extension KernelLanguage {
             names.append(String(cString: name))
         }
         // A comparison with == between a pixel value and a number is false without asking anybody.
-        guard let text = texts[file] else { return place }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let lines = lines(of: file) else { return place }
         for line in max(1, Int(first))...max(1, Int(last)) where line <= lines.count {
             if let sign = PixelComparison.find(in: lines[line - 1], names: names) {
                 throw PatchError(
@@ -193,6 +192,14 @@ extension KernelLanguage {
             }
         }
         return place
+    }
+
+    private func lines(of file: String) -> [Substring]? {
+        if let known = lineCache[file] { return known }
+        guard let text = texts[file] else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        lineCache[file] = lines
+        return lines
     }
 
     // MARK: Reading the table

@@ -242,6 +242,9 @@ extension GraphScript {
             defer { call.pop() }
             if let option = schema.options.first(where: { $0.name == key }) {
                 node.options.values[key] = try optionReader.read(option, at: -1)
+                if schema.kind == "input", key == "default" {
+                    node.options.values[key] = .string(try inputDefault(call))
+                }
             } else if let parameter = schema.parameters.first(where: { $0.name == key }) {
                 node.parameters[key] = try parameterReader.read(parameter, at: -1)
             } else if schema.ports.contains(key), schema.role != .source {
@@ -269,6 +272,18 @@ extension GraphScript {
             for end in ends { try connect(end, GraphModel.InputEnd(node: index, port: position), call) }
         }
         return index
+    }
+
+    /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.
+    private func inputDefault(_ call: LuaCall) throws -> String {
+        let text = call.string(-1) ?? ""
+        if text == "camera" || text == "test" || text.hasPrefix("/dev/video") && !text.contains("..") { return text }
+        if text.contains("://") {
+            let reader = OptionReader(script: self, call: call, kind: "input", role: .source)
+            _ = try reader.read(OptionSchema("default", .url, ""), at: -1)
+            return text
+        }
+        return try assetPath(text, call)
     }
 
     private func identifier(_ name: String?, kind: String, _ call: LuaCall) throws -> NodeID {
