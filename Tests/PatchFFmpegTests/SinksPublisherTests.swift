@@ -243,7 +243,7 @@ struct SinksPublisherTests {
             "publisher",
             [
                 "url": .string("tcp://127.0.0.1:\(peer.port)"), "speed": .string("ultrafast"), "bitrate": .number(20e6),
-                "keyframe": .number(0.5),
+                "keyframe": .number(0.5), "buffer": .number(2),
             ], reports: reports)
         let feed = try LiveFeed(sink, width: 640, height: 480, noise: true)
         try peer.accept()
