@@ -52,15 +52,8 @@ extension OurWay {
                 return OurWay(name: name, input: rgba, steps: [step])
             }
         case "W6-sobel":
-            let grey = VideoFormat(.gray8, width: width, height: height, color: .srgb)
             return [
                 one("one pass", try Filters.sobel(ofLuma: true), rgba),
-                OurWay(
-                    name: "luma as gray8", input: rgba,
-                    steps: [
-                        Step(filter: try Filters.luma601(), inputs: [0], output: grey),
-                        Step(filter: try Filters.sobel(ofLuma: false), inputs: [1], output: rgba),
-                    ]),
                 OurWay(
                     name: "luma as half", input: rgba,
                     steps: [
