@@ -12,8 +12,8 @@ func module(_ name: String, _ uses: String, exclude: [String] = [], plugins: [Ta
 func program(_ name: String, _ uses: String, path: String? = nil) -> Target {
     .executableTarget(name: name, dependencies: names(uses), path: path, swiftSettings: strict)
 }
-func tests(_ name: String, _ uses: String) -> Target {
-    .testTarget(name: name, dependencies: names(uses), swiftSettings: strict)
+func tests(_ name: String, _ uses: String, exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: names(uses), exclude: exclude, swiftSettings: strict)
 }
 
 let package = Package(
@@ -55,7 +55,7 @@ let package = Package(
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia"),
+        tests("PatchKernelTests", "PatchKernel PatchMedia", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),

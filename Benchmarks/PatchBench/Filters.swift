@@ -126,8 +126,5 @@ enum Filters {
         return try k.finish(k.clamp(k.add(k.apply(.abs, x), k.apply(.abs, y))))
     }
 
-    static func copy() throws -> Filter {
-        var k = KernelSketch("copy")
-        return try k.finish(k.image())
-    }
+    static let copy = Filter(kernel: StandardKernels.copy, uniforms: [])
 }

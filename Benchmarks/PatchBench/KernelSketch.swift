@@ -55,7 +55,7 @@ struct KernelSketch {
 }
 
 /// A kernel and the values of its uniforms.
-struct Filter {
+struct Filter: Sendable {
     var kernel: Kernel
     var uniforms: [Float]
 

@@ -27,6 +27,9 @@ extension OurWay {
                 .half(channels: channels), width: width / divisor, height: height / divisor, color: .srgb,
                 premultiplied: true)
         }
+        // Between nodes alpha is premultiplied, and video knows no other.
+        var premultiplied = rgba
+        premultiplied.premultiplied = true
         let same = workload.format == .rgba ? rgba : video
         func one(_ name: String, _ filter: Filter, _ output: VideoFormat) -> OurWay {
             OurWay(name: name, input: same, steps: [Step(filter: filter, inputs: [0], output: output)])
@@ -49,15 +52,8 @@ extension OurWay {
                 return OurWay(name: name, input: rgba, steps: [step])
             }
         case "W6-sobel":
-            let grey = VideoFormat(.gray8, width: width, height: height, color: .srgb)
             return [
                 one("one pass", try Filters.sobel(ofLuma: true), rgba),
-                OurWay(
-                    name: "luma as gray8", input: rgba,
-                    steps: [
-                        Step(filter: try Filters.luma601(), inputs: [0], output: grey),
-                        Step(filter: try Filters.sobel(ofLuma: false), inputs: [1], output: rgba),
-                    ]),
                 OurWay(
                     name: "luma as half", input: rgba,
                     steps: [
@@ -66,15 +62,18 @@ extension OurWay {
                     ]),
             ]
         case "W6-3x3": return [one("one pass", try Filters.convolution3x3(), rgba)]
-        case "W10-decode": return [one("one pass", try Filters.copy(), rgba)]
-        case "W10-encode": return [one("one pass", try Filters.copy(), video)]
+        case "W10-decode": return [one("one pass", Filters.copy, premultiplied)]
+        case "W10-encode":
+            var way = one("one pass", Filters.copy, video)
+            way.input = premultiplied
+            return [way]
         case "W10-both":
             return [
                 OurWay(
                     name: "two passes", input: video,
                     steps: [
-                        Step(filter: try Filters.copy(), inputs: [0], output: rgba),
-                        Step(filter: try Filters.copy(), inputs: [1], output: video),
+                        Step(filter: Filters.copy, inputs: [0], output: premultiplied),
+                        Step(filter: Filters.copy, inputs: [1], output: video),
                     ])
             ]
         default: throw BenchProblem("no way of \(workload.name)")

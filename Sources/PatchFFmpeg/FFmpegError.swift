@@ -31,6 +31,8 @@ enum AVError {
 enum FFmpegLog {
     fileprivate struct Line {
         var thread: pthread_t
+        /// The first line since `forget`.
+        var first: String
         var text: String
     }
     /// The latest lines, at most `capacity`, of different threads.
@@ -49,6 +51,14 @@ enum FFmpegLog {
     static func forget() {
         let thread = pthread_self()
         lines.withLock { lines in lines.removeAll { pthread_equal($0.thread, thread) != 0 } }
+    }
+
+    /// The first error line that this thread logged since `forget`: where several layers complain, the reason.
+    ///
+    /// It may hold the URL, as `lastLine` may.
+    static var firstLine: String? {
+        let thread = pthread_self()
+        return lines.withLock { lines in lines.last { pthread_equal($0.thread, thread) != 0 }?.first }
     }
 
     /// The last error line that this thread logged since `forget`.
@@ -76,9 +86,10 @@ private func keepLine(
     guard !trimmed.isEmpty else { return }
     let thread = pthread_self()
     FFmpegLog.lines.withLock { lines in
+        let first = lines.last { pthread_equal($0.thread, thread) != 0 }?.first
         lines.removeAll { pthread_equal($0.thread, thread) != 0 }
         if lines.count >= FFmpegLog.capacity { lines.removeFirst() }
-        lines.append(.init(thread: thread, text: String(trimmed)))
+        lines.append(.init(thread: thread, first: first ?? String(trimmed), text: String(trimmed)))
     }
 }
 

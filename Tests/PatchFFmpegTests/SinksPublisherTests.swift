@@ -193,7 +193,9 @@ struct SinksPublisherTests {
                                 redacted: "rtmp://no-such-host.invalid/live/<secret KEY>"))
                     ]))
         }
-        #expect(unknown?.cause?.contains("no-such-host.invalid") == true, "\(unknown?.description ?? "")")
+        #expect(
+            unknown?.cause?.hasPrefix("Failed to resolve hostname no-such-host.invalid") == true,
+            "\(unknown?.description ?? "")")
 
         let server = try MediaServer(streamKey: "right-key")
         let wrong = Secret(
@@ -221,6 +223,35 @@ struct SinksPublisherTests {
         #expect(codec?.message == "flv cannot hold codec 'vp9'")
     }
 
+    @Test("RTMPS: an unknown certificate is refused, one that is named is trusted")
+    func certificates() throws {
+        let folder = try TemporaryDirectory()
+        let port = try Ports.freeTCP()
+        let (certificate, key) = (folder.file("cert.pem"), folder.file("key.pem"))
+        try Program.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-out", certificate, "-keyout", key, "-days", "2",
+                "-subj",
+                "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+            ])
+        // Speaks TLS, but no RTMP: whoever trusts it fails one step later.
+        let server = try Program(
+            "openssl", ["s_server", "-accept", "\(port)", "-cert", certificate, "-key", key, "-quiet"])
+        try eventually("the server listens") { Ports.accepts(port) }
+        let url = "rtmps://127.0.0.1:\(port)/live/x"
+        let refused = #expect(throws: PatchError.self) {
+            try Feeder(makeSink("publisher", ["url": .string(url)]))
+        }
+        #expect(refused?.cause == "Peer certificate failed verification")
+        #expect(refused?.remedy == "if the server's certificate is to be trusted, name its authority in caFile")
+        let trusted = #expect(throws: PatchError.self) {
+            try Feeder(makeSink("publisher", ["url": .string(url), "caFile": .string(certificate)]))
+        }
+        #expect(trusted?.cause?.contains("certificate") == false, "\(trusted?.description ?? "")")
+        server.signal(SIGKILL)
+    }
+
     @Test("a peer that does not answer is given up after five seconds")
     func silence() throws {
         // Listens, but never accepts: the handshake gets no answer.
@@ -243,7 +274,7 @@ struct SinksPublisherTests {
             "publisher",
             [
                 "url": .string("tcp://127.0.0.1:\(peer.port)"), "speed": .string("ultrafast"), "bitrate": .number(20e6),
-                "keyframe": .number(0.5),
+                "keyframe": .number(0.5), "buffer": .number(2),
             ], reports: reports)
         let feed = try LiveFeed(sink, width: 640, height: 480, noise: true)
         try peer.accept()

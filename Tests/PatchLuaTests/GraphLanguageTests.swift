@@ -54,6 +54,26 @@ import Testing
         #expect(patch.wires[0].location?.line == 10)
     }
 
+    /// The demo's switch, thrown both ways: a branch that was cut off upstream gives way.
+    @Test func aDryBranchGivesItsPortAway() throws {
+        let patch = try Workspace().build(
+            """
+            local cam, raw = color { "cam" }, rawDataOutput { "raw" }
+            local view, beauty = display { "local" }, filter.invert { "beauty" }
+            local function wire(on)
+              cam:removeAllTargets()
+              if on then
+                cam:addTarget(beauty)
+                beauty:addTarget(view); beauty:addTarget(raw)
+              else
+                cam:addTarget(raw); cam:addTarget(view)
+              end
+            end
+            for i = 1, 10 do wire(i % 2 == 1) end
+            """)
+        #expect(wires(patch) == ["cam>raw:0", "cam>local:0"])
+    }
+
     @Test func operatorsPortsAndGroups() throws {
         let patch = try Workspace().build(
             """

@@ -31,8 +31,11 @@ final class MediaEncoder {
     private var nextIndex: Int64 = 0
     /// Output frames that had to repeat the one before, because a tick was dropped.
     private(set) var repeated: Int64 = 0
-    /// Output frames encoded.
-    var encoded: Int64 { nextIndex }
+    /// Says how many frames repeat the one before; nil when none does.
+    var repeatNotice: String? {
+        repeated == 0
+            ? nil : "\(repeated) of \(nextIndex) frames repeat the one before: encoding was too slow"
+    }
 
     init(_ settings: Settings, format: VideoFormat?) throws {
         rate = settings.rate

@@ -151,7 +151,7 @@ final class MediaMuxer {
         // An errno says enough, but for the one that stands for anything (EIO), and FFmpeg's own codes: there the log's words
         // are better, though they may quote the URL.
         let isPlain = status > -4096 && !AVError.isErrno(status, EIO)
-        let words = isPlain ? nil : FFmpegLog.lastLine.flatMap { target.mayShow($0) ? $0 : nil }
+        let words = isPlain ? nil : FFmpegLog.firstLine.flatMap { target.mayShow($0) ? $0 : nil }
         let cause = interrupt.hasExpired ? "no answer in time" : words ?? AVError.text(status)
         let code: PatchError.Code = target.isNetwork ? .network : .output
         let message =
@@ -171,6 +171,9 @@ final class MediaMuxer {
             return target.isNetwork ? "check the stream key" : "choose a place that may be written"
         }
         if AVError.isErrno(status, ENOENT), !target.isNetwork { return "make the folder first" }
+        if FFmpegLog.firstLine?.contains("certificate") == true {
+            return "if the server's certificate is to be trusted, name its authority in caFile"
+        }
         if AVError.isErrno(status, ECONNREFUSED) { return "start the server, or check its address and port" }
         guard target.isNetwork, opening else { return "" }
         return "check the address, the application's name and the stream key"

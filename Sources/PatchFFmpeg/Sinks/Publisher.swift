@@ -16,6 +16,8 @@ final class Publisher: MediaSink {
     private let settings: OutputSettings
     private let sound: Sound
     private let queuePolicy: QueuePolicy
+    /// Seconds of stream that may wait for the network.
+    private let buffer: Double?
     private let session = Mutex<Session?>(nil)
     private let link = Mutex<PublisherLink?>(nil)
     private let opened = Mutex<OpenedFormats?>(nil)
@@ -40,6 +42,10 @@ final class Publisher: MediaSink {
             OptionSchema(
                 "window", .number(0...86_400), "HLS: how much stays listed and on the disk; 0 keeps all.", unit: "s",
                 default: "60"),
+            OptionSchema(
+                "buffer", .number(0.5...60),
+                "How much of the stream may wait for a slow network before groups are dropped.",
+                unit: "s", default: "6, or three keyframe intervals"),
             OptionSchema("segments", .choice(["ts", "fmp4"]), "HLS: kind of segment.", default: "ts"),
             OptionSchema("caFile", .file, "RTMPS: certificates to trust.", default: "the system's"),
         ] + OutputSettings.schema)
@@ -63,6 +69,7 @@ final class Publisher: MediaSink {
             self.settings = settings
         } catch let error as PatchError { throw error.placed(node: environment.nodeID, at: environment.location) }
         sound = options.string("audio").flatMap(Sound.init(rawValue:)) ?? .auto
+        buffer = options.number("buffer")
         queuePolicy = OutputSettings.queue(options, depth: 8, isOffline: environment.isOffline)
     }
 
@@ -100,7 +107,7 @@ final class Publisher: MediaSink {
                 return encoder.streams
             }
             // Room for three groups of pictures: one on its way, one to drop, one to keep.
-            let span = max(6, settings.keyframeInterval * 3)
+            let span = buffer ?? max(6, settings.keyframeInterval * 3)
             let queue = PacketQueue(
                 maximumSpan: Int64(span * 1e9), hasVideo: true, blocks: environment.isOffline)
             let link = PublisherLink(
@@ -139,6 +146,7 @@ final class Publisher: MediaSink {
         session.withLock { session in
             // What the encoder still holds is sent if it can be; a failure here changes nothing any more.
             try? session?.encoder.finish { _ = link.queue.push($0) }
+            if let notice = session?.encoder.repeatNotice { environment.report(.notice(notice)) }
             session = nil
         }
         link.finish(limit: environment.isOffline ? nil : 5_000_000_000)

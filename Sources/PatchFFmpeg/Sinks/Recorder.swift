@@ -112,12 +112,7 @@ final class Recorder: MediaSink {
             } catch let error as PatchError {
                 environment.report(.problem(error.placed(node: environment.nodeID, at: environment.location)))
             } catch {}
-            if encoder.repeated > 0 {
-                environment.report(
-                    .notice(
-                        "\(encoder.repeated) of \(encoder.encoded) frames repeat the one before: encoding was too slow")
-                )
-            }
+            if let notice = encoder.repeatNotice { environment.report(.notice(notice)) }
         }
     }
 }

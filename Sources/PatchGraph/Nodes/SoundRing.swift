@@ -111,26 +111,24 @@ final class SoundRing {
     }
 
     private func copy(_ offset: Int, count copied: Int, into block: AudioBlock, at place: Int) {
+        // The ring's end may lie in between.
+        let part = min(copied, capacity - offset)
         for target in 0..<block.format.channels {
             let output = block.channel(target) + place
             // Stereo in a mono block is the mean of both; otherwise missing channels repeat the last one.
-            let sources = block.format.channels == 1 && channels > 1 ? 0..<channels : pick(target)
-            let share = 1 / Float(sources.count)
-            for source in sources {
+            guard block.format.channels == 1, channels > 1 else {
+                let row = samples + min(target, channels - 1) * capacity
+                output.update(from: row + offset, count: part)
+                (output + part).update(from: row, count: copied - part)
+                continue
+            }
+            let share = 1 / Float(channels)
+            for source in 0..<channels {
                 let row = samples + source * capacity
-                var position = offset
-                for index in 0..<copied {
-                    output[index] += row[position] * share
-                    position += 1
-                    if position == capacity { position = 0 }
-                }
+                for index in 0..<part { output[index] += row[offset + index] * share }
+                for index in part..<copied { output[index] += row[index - part] * share }
             }
         }
-    }
-
-    private func pick(_ target: Int) -> Range<Int> {
-        let channel = min(target, channels - 1)
-        return channel..<channel + 1
     }
 
     /// Takes samples away at the front.

@@ -10,9 +10,6 @@ struct PassCode {
 
 /// Makes machine code of pass descriptions.
 enum CodeGenerator {
-    /// Scalar operations that a pass may have at most.
-    static let defaultBudget = 60_000
-
     /// - Throws: `KernelError` of code `unsupported`, `budget` or `compiler`.
     static func generate(
         _ description: PassDescription, name: String, cpu: TargetCPU, budget: Int, pipeline: String

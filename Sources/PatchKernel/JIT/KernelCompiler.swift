@@ -21,7 +21,7 @@ public struct CompilerOptions: Hashable, Sendable {
     public var memoryCacheLimit: Int
 
     public init(
-        cacheDirectory: String? = nil, instructionBudget: Int = 60_000, processor: String? = nil,
+        cacheDirectory: String? = nil, instructionBudget: Int = 20_000, processor: String? = nil,
         vectorBits: Int? = nil, interleave: Int? = nil, pipeline: String? = nil, memoryCacheLimit: Int = 32
     ) {
         self.cacheDirectory = cacheDirectory
@@ -113,10 +113,22 @@ public final class KernelCompiler: Sendable {
 
     /// The object file that a pass is linked from: for looking at its instructions.
     public func object(of description: PassDescription) throws(KernelError) -> [UInt8] {
-        try CodeGenerator.generate(
-            description, name: "pass", cpu: cpu, budget: options.instructionBudget,
-            pipeline: options.pipeline ?? Self.defaultPipeline
-        ).object
+        try generate(description, name: "pass").object
+    }
+
+    private func generate(_ description: PassDescription, name: String) throws(KernelError) -> PassCode {
+        let cpu = self.cpu
+        let options = self.options
+        return try CompileThread.run {
+            do throws(KernelError) {
+                return .success(
+                    try CodeGenerator.generate(
+                        description, name: name, cpu: cpu, budget: options.instructionBudget,
+                        pipeline: options.pipeline ?? Self.defaultPipeline))
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     /// Passes whose code is in memory, of all compilers of the process. For tests.
@@ -134,9 +146,7 @@ public final class KernelCompiler: Sendable {
         {
             return pass
         }
-        let code = try CodeGenerator.generate(
-            description, name: key.name, cpu: cpu, budget: options.instructionBudget,
-            pipeline: options.pipeline ?? Self.defaultPipeline)
+        let code = try generate(description, name: key.name)
         let pass = try link(description, code, key, .compiled, start, linker)
         cache?.store(code, key)
         return pass

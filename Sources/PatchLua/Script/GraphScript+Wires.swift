@@ -274,12 +274,38 @@ extension GraphScript {
         }
         if let other = taken(port) {
             if other.from == fromID, other.media == media { return }
-            throw PatchError(
-                .graph, "port '\(ports[port])' of \(title(node: to.node)) has a source already: '\(other.from)'",
-                remedy: "remove it first (removeTarget), or put a blend between", node: toID, at: call.location)
+            guard isDry(other.from) else {
+                throw PatchError(
+                    .graph, "port '\(ports[port])' of \(title(node: to.node)) has a source already: '\(other.from)'",
+                    remedy: "remove it first (removeTarget), or put a blend between", node: toID, at: call.location)
+            }
+            model.patch.wires.removeAll { $0 == other }
         }
         model.patch.wires.append(
             Wire(from: fromID, to: toID, port: port, media: media, at: call.location))
+    }
+}
+
+extension GraphScript {
+    /// Whether no frame can come from a node: it is no source, and one of its ports is fed by nothing or by a dry node.
+    ///
+    /// A branch that was cut off upstream (`cam:removeAllTargets()`) keeps its own wires, as in GPUImage; a new wire may take
+    /// the port that such a branch holds.
+    private func isDry(_ node: NodeID) -> Bool {
+        // A node on the way counts as dry, so that a loop, which the planner reports, ends here too.
+        var known: [NodeID: Bool] = [:]
+        func isDry(_ node: NodeID) -> Bool {
+            if let answer = known[node] { return answer }
+            known[node] = true
+            guard let index = model.patch.nodes.firstIndex(where: { $0.id == node }) else { return true }
+            let answer = model.schemas[index].ports.indices.contains { port in
+                let wire = model.patch.wires.first { $0.to == node && $0.port == port && $0.media != .audio }
+                return wire.map { isDry($0.from) } ?? true
+            }
+            known[node] = answer
+            return answer
+        }
+        return isDry(node)
     }
 }
 
