@@ -111,7 +111,7 @@ extension GraphScript {
     /// The path of a file that a node writes: below the working directory, the graph's folder, the folder for temporary
     /// files, or a folder that the program allows.
     func outputPath(_ text: String, _ call: LuaCall) throws -> String {
-        if text == "-" { return text }
+        if text == "-" || text == "/dev/null" { return text }
         guard !text.isEmpty, !text.contains("\0") else { throw call.error("a file name is empty", "name a file") }
         let working = ScriptFiles.workingDirectory
         let path = ScriptFiles.resolvedForWriting(text.hasPrefix("/") ? text : working + "/" + text)
