@@ -202,7 +202,7 @@ public final class Graph: Sendable {
         do {
             try body()
             let (isOutermost, engine, patch) = state.withLock { ($0.depth == 1, $0.engine, $0.patch) }
-            if isOutermost, let engine { try engine.load(patch) }
+            if isOutermost, let engine { try engine.load(patch, isReload: false) }
             state.withLock { $0.depth -= 1 }
         } catch {
             state.withLock {

@@ -300,7 +300,7 @@ private final class SessionHost: GraphHost {
     }
 
     func apply(_ patch: Patch, reload: Bool) throws {
-        try engine.load(session.session?.adjusted(patch) ?? patch)
+        try engine.load(session.session?.adjusted(patch) ?? patch, isReload: reload)
     }
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         engine.setParameter(node: node, name: name, value)

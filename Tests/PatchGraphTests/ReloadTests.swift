@@ -113,6 +113,28 @@ import Testing
         #expect(engine.controlValue("level") == .number(0.25))
     }
 
+    /// What a handler set stays across a reload that says the same as before, and across its own edits.
+    @Test func assignedValuesStayUntilTheFileSaysOtherwise() throws {
+        let sink = CollectingSink(VideoFormat(.rgba, width: 64, height: 48))
+        let engine = try makeEngine(registry(sources: ["flat": flat()], sinks: ["view": sink]), live: true)
+        func lastRed(after load: () throws -> Void) throws -> UInt8? {
+            try load()
+            let count = sink.all.count
+            #expect(sink.waitFor(count + 3))
+            return sink.all.last?.first[0]
+        }
+        try engine.load(try patch(scale: 1))
+        try engine.start()
+        #expect(try lastRed { engine.setParameter(node: "f0", name: "scale", .constant([0.5])) } == 100)
+        // The file is saved with another filter behind: the value stays.
+        #expect(try lastRed { try engine.load(try patch(scale: 1, filters: 2)) } == 100)
+        // A handler rewires; its patch has the present value.
+        #expect(try lastRed { try engine.load(try patch(scale: 0.5), isReload: false) } == 100)
+        // The file says something else.
+        #expect(try lastRed { try engine.load(try patch(scale: 0.25)) } == 50)
+        engine.stop()
+    }
+
     @Test func aCrossfadePassesThroughTheMiddle() throws {
         let sink = CollectingSink(VideoFormat(.rgba, width: 64, height: 48))
         let engine = try makeEngine(registry(sources: ["flat": flat()], sinks: ["view": sink]), live: true)
@@ -123,7 +145,8 @@ import Testing
         next.settings.crossfade = 0.2
         try engine.load(next)
         #expect(
-            sink.seen.wait(until: monotonicNanoseconds() + 20_000_000_000) { $0.last?.first[0] == 0 ? true : nil } == true)
+            sink.seen.wait(until: monotonicNanoseconds() + 20_000_000_000) { $0.last?.first[0] == 0 ? true : nil }
+                == true)
         engine.stop()
         let reds = sink.all.map { $0.first[0] }
         // 12 steps of 1/13 each between full and black, in order; on a busy machine a tick may repeat a step.

@@ -111,7 +111,8 @@ private struct Scheduler {
             // Freeing machine code takes its time; the clock has none to give.
             engine.chores.notify { $0.append(.dispose(current)) }
         }
-        engine.parameters.commit(next.plan.parameters, controls: next.plan.controls)
+        engine.parameters.commit(
+            next.plan.parameters, controls: next.plan.controls, isReload: next.isReload)
         executor = next
         fade = nextFade
         fadeStep = 0

@@ -20,13 +20,15 @@ extension Engine {
     ///
     /// Nodes whose name, kind and options are unchanged go on running. Returns when the patch is on air (or, before
     /// `start`, ready). Any failure leaves what runs untouched.
+    /// - Parameter isReload: the patch is what a graph file says, so parameters that the file says as before keep their
+    ///   present values; false for an edit of the running patch, whose parameters are the present ones.
     /// - Throws: `PatchError` with node, line and remedy.
     @discardableResult
-    public func load(_ patch: Patch) throws -> LoadReport {
-        try loading.withLock { _ in try performLoad(patch) }
+    public func load(_ patch: Patch, isReload: Bool = true) throws -> LoadReport {
+        try loading.withLock { _ in try performLoad(patch, isReload) }
     }
 
-    private func performLoad(_ patch: Patch) throws -> LoadReport {
+    private func performLoad(_ patch: Patch, _ isReload: Bool) throws -> LoadReport {
         guard !air.withLock({ $0.isStopping }) else { throw PatchError(.usage, "the engine has stopped") }
         let begin = monotonicNanoseconds()
         let (rate, generation) = control.withLock { ($0.rate, $0.generation + 1) }
@@ -44,7 +46,7 @@ extension Engine {
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
             executor = PlanExecutor(
-                plan: plan, generation: generation, sources: sources, sinks: sinks, pools: pools,
+                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
             executor.warm()
@@ -134,7 +136,8 @@ extension Engine {
         if isRunning {
             _ = air.wait { $0.current === executor || !$0.isRunning || $0.isBeforeTick ? true : nil }
         } else {
-            parameters.commit(executor.plan.parameters, controls: executor.plan.controls)
+            parameters.commit(
+                executor.plan.parameters, controls: executor.plan.controls, isReload: executor.isReload)
         }
     }
 

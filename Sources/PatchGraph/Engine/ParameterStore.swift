@@ -15,8 +15,10 @@ final class ParameterStore: Sendable {
 
     private struct Entry {
         var key: Key
-        /// What the patch said; a reload that says the same leaves the present value alone.
+        /// What the graph file said; a reload that says the same leaves the present value, a ramp too, alone.
         var declared: ParameterValue
+        /// What the script or the host program set since then.
+        var assigned: ParameterValue?
         var motion: Motion
         var value: SIMD4<Float>
         var count: Int
@@ -104,6 +106,7 @@ final class ParameterStore: Sendable {
     func set(node: NodeID, name: String, _ value: ParameterValue) -> Bool {
         state.withLock { state in
             guard let index = state.index[Key(node: node, name: name)] else { return false }
+            state.entries[index].assigned = value
             Self.set(value, at: index, in: &state)
             return true
         }
@@ -174,17 +177,27 @@ final class ParameterStore: Sendable {
         state.withLock { $0.controls.values.map { ($0.control, $0.value) } }.sorted { $0.0.name < $1.0.name }
     }
 
-    /// A plan goes on air: parameters whose declared value changed take the new one; entries that it does not use and
-    /// controls that it does not declare are forgotten.
-    func commit(_ parameters: [PlanParameter], controls: [Control]) {
+    /// A plan goes on air: parameters whose value changed take the new one; entries that it does not use and controls that it
+    /// does not declare are forgotten.
+    /// - Parameter isReload: the values are those of the graph file, to be compared with the file's before; else they are
+    ///   the present ones as the script knows them.
+    func commit(_ parameters: [PlanParameter], controls: [Control], isReload: Bool) {
         state.withLock { state in
-            for parameter in parameters where state.entries[parameter.storeIndex].declared != parameter.declared {
-                state.entries[parameter.storeIndex].declared = parameter.declared
+            for parameter in parameters {
+                let entry = state.entries[parameter.storeIndex]
+                let known = isReload ? entry.declared : entry.assigned ?? entry.declared
+                guard known != parameter.declared else { continue }
+                if isReload {
+                    state.entries[parameter.storeIndex].declared = parameter.declared
+                    state.entries[parameter.storeIndex].assigned = nil
+                } else {
+                    state.entries[parameter.storeIndex].assigned = parameter.declared
+                }
                 Self.set(parameter.declared, at: parameter.storeIndex, in: &state)
             }
             for parameter in parameters {
                 // A control may have been made again, so its followers look it up anew.
-                if case .control(let name) = state.entries[parameter.storeIndex].declared,
+                if case .control(let name) = parameter.declared,
                     let control = state.index[Key(node: nil, name: name)],
                     case .follows = state.entries[parameter.storeIndex].motion
                 {

@@ -10,6 +10,8 @@ final class PlanExecutor: @unchecked Sendable {
     // Unchecked: see Thread-safety; the engine's swap lock orders the hand-over.
     let plan: Plan
     let generation: Int
+    /// The plan is of a graph file read anew, not of an edit by its handlers.
+    let isReload: Bool
     /// The open node behind each of the plan's sources and sinks.
     let sources: [Instance]
     let sinks: [Instance]
@@ -58,10 +60,12 @@ final class PlanExecutor: @unchecked Sendable {
     let starved = Atomic<Int64>(0)
 
     init(
-        plan: Plan, generation: Int, sources: [Instance], sinks: [Instance], pools store: PoolStore, workers: Int
+        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance], pools store: PoolStore,
+        workers: Int
     ) {
         self.plan = plan
         self.generation = generation
+        self.isReload = isReload
         self.sources = sources
         self.sinks = sinks
         var table: [Int] = []

@@ -66,7 +66,8 @@ package final class Workers: @unchecked Sendable {
     package init(count: Int) throws {
         self.count = max(1, min(64, count))
         for index in 1..<max(1, self.count) {
-            threads.append(try PosixThread(name: "patch-render-\(index)", niceness: -5) { [unowned self] in self.loop() })
+            threads.append(
+                try PosixThread(name: "patch-render-\(index)", niceness: -5) { [unowned self] in self.loop() })
         }
     }
 
