@@ -12,8 +12,7 @@ extension NodeRegistry {
     /// - Parameter rawData: where `rawDataOutput` nodes find the host program's closures.
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         NodeRegistry(
-            MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds + MediaSinks.kinds
-                + DisplaySink.kinds
-                + [RawDataOutput.kind(handlers: rawData)])
+            MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
+                + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
     }
 }
