@@ -78,10 +78,11 @@ import Testing
                 #expect(text.contains(bad.words), "\(bad.name): \(text)")
             }
         }
+        // The viewer first: it looks at signals only between packets.
+        viewer.signal(SIGINT)
+        _ = try viewer.waitForEnd(within: 20)
         let (outcome, statistics) = try run.interrupt()
         #expect(outcome.exitCode == 130)
-        viewer.signal(SIGINT)
-        _ = try viewer.waitForEnd(within: 10)
 
         // No frame is missing: the raw output has one a tick, and nobody dropped one.
         let lateShare = Double(statistics.late) / Double(statistics.ticks)
