@@ -56,8 +56,20 @@ final class GraphRun {
             [command, "graph.lua", "--json"] + arguments, environment: environment, directory: directory.path)
     }
 
+    /// What has been decoded of the output, so that a long run is not decoded again and again.
+    private var decoded: (events: [Event], bytes: Int) = ([], 0)
+
     /// Events so far.
-    var events: [Event] { Self.events(in: program.outputSoFar.output) }
+    var events: [Event] {
+        decode(program.outputSoFar.output)
+        return decoded.events
+    }
+
+    private func decode(_ output: [UInt8]) {
+        guard let end = output[decoded.bytes...].lastIndex(of: 10) else { return }
+        decoded.events += Self.events(in: Array(output[decoded.bytes...end]))
+        decoded.bytes = end + 1
+    }
 
     static func events(in output: [UInt8]) -> [Event] {
         // The last line may still be on its way.
@@ -71,10 +83,15 @@ final class GraphRun {
     func wait(
         for what: String, from start: Int = 0, within timeout: Double = 30, _ matches: (Event) -> Bool
     ) throws -> (event: Event, next: Int) {
-        try program.wait(for: what, within: timeout) { output, _ in
-            let events = Self.events(in: output)
-            guard start < events.count, let index = events[start...].firstIndex(where: matches) else { return nil }
-            return (events[index], index + 1)
+        var from = start
+        return try program.wait(for: what, within: timeout) { output, _ in
+            let known = max(start, from)
+            decode(output)
+            from = max(known, decoded.events.count)
+            guard known < decoded.events.count, let index = decoded.events[known...].firstIndex(where: matches) else {
+                return nil
+            }
+            return (decoded.events[index], index + 1)
         }
     }
 

@@ -62,12 +62,16 @@ import Testing
             if save % 2 == 0 {
                 level += 2
                 try directory.replace("graph.lua", with: Self.script(level: level))
-                next = try run.wait(for: "save \(save) on air", from: next) { $0.event == "onAir" }.next
+                let (event, after) = try run.wait(for: "save \(save) on air", from: next) {
+                    $0.event == "reloaded" || $0.event == "rejected"
+                }
+                next = after
+                #expect(event.event == "reloaded", "\(event)")
             } else {
                 let bad = Self.badSaves[save / 2 % Self.badSaves.count]
                 try directory.replace("graph.lua", with: Self.script(level: level, extra: bad.change))
                 let (event, after) = try run.wait(for: "\(bad.name) is refused", from: next) {
-                    $0.event == "rejected" || $0.event == "onAir"
+                    $0.event == "rejected" || $0.event == "reloaded"
                 }
                 next = after
                 #expect(event.event == "rejected", "\(bad.name) went on air")
@@ -91,7 +95,7 @@ import Testing
             "\(calmStatistics.ticks) without saves)")
         #expect(lateShare <= calmShare + 0.01)
         for node in statistics.nodes { #expect(node.drops == 0, "\(node)") }
-        #expect(statistics.generation == 101)
+        #expect(statistics.generation >= 101)
 
         // Every frame is wholly one look, and the looks come in the order of the saves, none left out.
         let reader = try Y4MReader(directory.file("out.y4m"))

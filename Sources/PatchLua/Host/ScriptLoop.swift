@@ -10,6 +10,8 @@ final class ScriptLoop {
     private var watch: FileWatch?
     /// Graph time in nanoseconds, as of the last tick that was told.
     private var graphTime: Int64 = 0
+    /// The last thing done was a timer's handler.
+    private var firedTimer = false
 
     private enum Step {
         case event(ScriptEvent)
@@ -56,19 +58,23 @@ final class ScriptLoop {
         return script
     }
 
+    /// What to do next: end and reloads first, then events and timers by turns, since a timer whose handler takes longer
+    /// than its interval is always due and must not keep the rest waiting.
     private func next() -> Step {
         let due = script?.model.timers.map(\.due).min()
         let now = owner.options.usesGraphTime ? graphTime : monotonicNanoseconds()
-        if let due, due <= now { return .timer }
-        let deadline = owner.options.usesGraphTime ? nil : due
-        let step = owner.mailbox.wait(until: deadline) { mailbox -> Step? in
+        let isDue = due.map { $0 <= now } ?? false
+        let deadline = isDue ? 0 : owner.options.usesGraphTime ? nil : due
+        let step = owner.mailbox.wait(until: deadline) { [firedTimer] mailbox -> Step? in
             if mailbox.isStopping { return .stop }
             if let asked = mailbox.reloadAsked {
                 mailbox.reloadAsked = nil
                 return .reload(asked: asked)
             }
-            return mailbox.events.isEmpty ? nil : .event(mailbox.events.removeFirst())
+            guard !isDue || firedTimer, !mailbox.events.isEmpty else { return nil }
+            return .event(mailbox.events.removeFirst())
         }
+        firedTimer = step == nil
         return step ?? .timer
     }
 
