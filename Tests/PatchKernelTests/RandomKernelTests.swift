@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["x86-64", "x86-64-v3"])
+    @Test(arguments: ["x86-64", "x86-64-v3", "x86-64-v4"])
     func olderProcessors(_ processor: String) throws {
         let compiler = KernelCompiler(CompilerOptions(processor: processor))
         for seed in UInt64(5000)..<5030 {

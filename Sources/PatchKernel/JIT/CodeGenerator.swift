@@ -15,7 +15,7 @@ enum CodeGenerator {
         _ description: PassDescription, name: String, cpu: TargetCPU, budget: Int, pipeline: String
     ) throws(KernelError) -> PassCode {
         LLVMHost.initialize()
-        let lowering = try PassLowering(description)
+        let lowering = try PassLowering(description, cpu: cpu)
         guard lowering.p.nodes.count <= budget else {
             throw KernelError(
                 .budget,

@@ -11,9 +11,9 @@ public struct CompilerOptions: Hashable, Sendable {
     public var instructionBudget: Int
     /// LLVM's name of the processor to compile for; nil is this machine. For tests.
     public var processor: String?
-    /// Bits of a machine vector; nil is the processor's best. For tests and measurements.
+    /// Bits of a machine vector: 128, 256 or 512; nil is the processor's best. For tests and measurements.
     public var vectorBits: Int?
-    /// Machine vectors that one value spans; nil is the measured best.
+    /// Machine vectors that one value spans: 1, 2 or 4; nil chooses by the pass.
     public var interleave: Int?
     /// LLVM's pass pipeline; nil is the measured best.
     public var pipeline: String?
@@ -58,12 +58,13 @@ public final class KernelCompiler: Sendable {
     public init(_ options: CompilerOptions = .init()) {
         self.options = options
         var cpu = TargetCPU.host
+        let bits = options.vectorBits.flatMap { [128, 256, 512].contains($0) ? $0 : nil }
         if let name = options.processor {
-            cpu = TargetCPU(name: name, features: "", vectorBits: options.vectorBits)
-        } else if let bits = options.vectorBits {
+            cpu = TargetCPU(name: name, features: "", vectorBits: bits)
+        } else if let bits {
             cpu = TargetCPU(name: cpu.name, features: cpu.features, vectorBits: bits)
         }
-        if let interleave = options.interleave { cpu.interleave = interleave }
+        if let interleave = options.interleave, [1, 2, 4].contains(interleave) { cpu.interleave = interleave }
         self.cpu = cpu
     }
 

@@ -18,6 +18,7 @@ extension PassEmitter {
         case .fma:
             if cpu.hasFMA { return asm.call("llvm.fma", overloads: [LLVMTypeOf(a[0])], a) }
             return asm.add(asm.mul(a[0], a[1]), a[2])
+        case .scale: return scaled(a[0], a[1], asm, lanes)
         case .sqrt: return asm.call("llvm.sqrt", overloads: [LLVMTypeOf(a[0])], a)
         case .abs: return asm.call("llvm.fabs", overloads: [LLVMTypeOf(a[0])], a)
         case .neg: return LLVMBuildFNeg(asm.builder, a[0], "")
@@ -59,6 +60,31 @@ extension PassEmitter {
     func constant(_ value: Float, _ lanes: Int) -> LLVMValueRef {
         let scalar = LLVMConstReal(types.float, Double(value))!
         return lanes == 1 ? scalar : types.splatConstant(scalar, lanes)
+    }
+
+    /// AVX-512's scalef, sixteen lanes at a time.
+    private func scaled(_ x: LLVMValueRef, _ power: LLVMValueRef, _ asm: LLVMAssembler, _ lanes: Int) -> LLVMValueRef {
+        func scale(_ x: LLVMValueRef, _ power: LLVMValueRef) -> LLVMValueRef {
+            asm.call(
+                "llvm.x86.avx512.mask.scalef.ps.512", overloads: [],
+                [x, power, LLVMConstNull(LLVMTypeOf(x)), types.int(-1, types.i16), types.int(4, types.i32)])
+        }
+        if lanes == 1 {
+            let result = scale(asm.splat(x, 16), asm.splat(power, 16))
+            return LLVMBuildExtractElement(asm.builder, result, types.int(0, types.i32), "")
+        }
+        var parts = stride(from: 0, to: lanes, by: 16).map { start -> LLVMValueRef in
+            let indices = Array(start..<start + 16)
+            return scale(asm.shuffle(x, nil, indices), asm.shuffle(power, nil, indices))
+        }
+        var width = 16
+        while parts.count > 1 {
+            parts = stride(from: 0, to: parts.count, by: 2).map {
+                asm.concatenated(Array(parts[$0..<$0 + 2]), lanes: width)
+            }
+            width *= 2
+        }
+        return parts[0]
     }
 
     /// SSE2 has no rounding instruction, and LLVM would call libm, which kernels never do.

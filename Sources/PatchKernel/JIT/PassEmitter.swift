@@ -46,7 +46,7 @@ struct PassEmitter {
         roots = lowering.roots
         loops = lowering.p.loopStructure
         rows = description.rowAlignment
-        let interleave = cpu.interleave ?? Self.interleave(description, lowering)
+        let interleave = cpu.interleave ?? Self.interleave(description, lowering, cpu)
         columns = min(64, max(8, cpu.lanes * interleave / rows))
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
@@ -56,13 +56,16 @@ struct PassEmitter {
         column = LLVMGetUndef(types.i32)
     }
 
-    /// Four vectors where chroma is halved, so that chroma still fills whole vectors, and in light passes, which wait
-    /// for memory; two in heavy ones, which would run out of registers.
-    private static func interleave(_ description: PassDescription, _ lowering: PassLowering) -> Int {
+    /// Four vectors in passes of moderate size, and where chroma is halved, so that chroma still fills whole vectors;
+    /// two in large ones, whose compile time it would double, and in all but the lightest where there are only sixteen
+    /// registers.
+    private static func interleave(_ description: PassDescription, _ lowering: PassLowering, _ cpu: TargetCPU) -> Int {
         let isSubsampled =
             description.output.format.log2ChromaWidth > 0
             || description.inputs.contains { $0.format.log2ChromaWidth > 0 }
-        return isSubsampled || lowering.p.nodes.count < 100 ? 4 : 2
+        let hasManyRegisters = cpu.lanes >= 16
+        let limit = isSubsampled ? 500 : hasManyRegisters ? 300 : 100
+        return lowering.p.nodes.count < limit ? 4 : 2
     }
 
     func dispose() {

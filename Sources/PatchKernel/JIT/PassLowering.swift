@@ -30,7 +30,7 @@ struct PassLowering {
     var lowered: [[S]] = []
     private var reads: [NodeKind: [S]] = [:]
 
-    init(_ description: PassDescription) throws(KernelError) {
+    init(_ description: PassDescription, cpu: TargetCPU) throws(KernelError) {
         self.description = description
         let kernel = description.kernel
         guard description.inputs.count == kernel.inputs.count else {
@@ -38,6 +38,7 @@ struct PassLowering {
                 .unsupported,
                 "'\(kernel.name)' has \(kernel.inputs.count) inputs; the pass gives \(description.inputs.count)")
         }
+        p.hasScaling = cpu.hasScaling
         p.isCoarse = description.output.format.bitDepth == 8
         lowered.reserveCapacity(kernel.nodes.count)
         for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }

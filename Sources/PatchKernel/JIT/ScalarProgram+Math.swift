@@ -13,22 +13,27 @@ extension ScalarProgram {
     /// 1.5 · 2²³: adding it rounds a float below 2²² to an integer, which then stands in the low mantissa bits.
     private static let rounder: Float = 12_582_912
 
-    /// 2^x. Results below 2^−126 are 0 or 2^−126, above 2^127 they are infinite.
+    /// 2^x. Results below 2^−126 are between 0 and 2^−126; above 2^127 they are infinite or near 2^128.
     mutating func exp2(_ x: S) -> S {
         if let value = floatValue(x) { return float(Float(exp2Double(Double(value)))) }
-        let clamped = clamp(x, -126, 127.99)
-        let magic = float(Self.rounder)
-        let shifted = add(clamped, magic)
-        let whole = sub(shifted, magic)
-        let fraction = sub(clamped, whole)
-        let mantissa = polynomial(
-            fraction,
+        let coefficients: [Float] =
             isCoarse
-                ? [0.999_999_28, 0.693_121_8, 0.240_247_44, 0.055_917_86, 0.009_570_102]
-                : [1, 0.693_147_18, 0.240_226_46, 0.055_503_286, 0.009_618_489, 0.001_339_993_1, 0.000_153_458_12])
-        let exponent = intBinary(.shiftLeft, floatBits(shifted), 23)
-        let result = bitsFloat(intBinary(.intAdd, floatBits(mantissa), exponent))
-        annotate(result, low: 0, high: .infinity)
+            ? [0.999_999_28, 0.693_121_8, 0.240_247_44, 0.055_917_86, 0.009_570_102]
+            : [1, 0.693_147_18, 0.240_226_46, 0.055_503_286, 0.009_618_489, 0.001_339_993_1, 0.000_153_458_12]
+        let result: S
+        if hasScaling {
+            let whole = unary(.roundEven, x)
+            let mantissa = polynomial(sub(x, whole), coefficients)
+            result = make(.scale, .float, [mantissa, whole])
+        } else {
+            let clamped = clamp(x, -126, 127.99)
+            let magic = float(Self.rounder)
+            let shifted = add(clamped, magic)
+            let mantissa = polynomial(sub(clamped, sub(shifted, magic)), coefficients)
+            let exponent = intBinary(.shiftLeft, floatBits(shifted), 23)
+            result = bitsFloat(intBinary(.intAdd, floatBits(mantissa), exponent))
+        }
+        annotate(result, low: 0, high: .infinity, mayBeNaN: hasScaling && bounds[x.index].mayBeNaN)
         return result
     }
 
@@ -40,6 +45,28 @@ extension ScalarProgram {
         let smallest = float(Float(0x1p-126))
         let positive = max(x, smallest)
         let bits = floatBits(positive)
+        let result = isCoarse ? coarseLog2(bits) : fineLog2(bits)
+        annotate(result, low: -126, high: 128)
+        return result
+    }
+
+    /// From the bits of a positive number, as a float: exponent plus mantissa minus one, which is log2 but for a bulge
+    /// of at most 0.09 that a polynomial adds. Off by 6.4 · 10⁻⁶ at most, most of it the rounding of the bits.
+    private mutating func coarseLog2(_ bits: S) -> S {
+        let unit = float(Float(0x1p-23))
+        let bias = float(Float(-127))
+        let linear = fma(toFloat(bits), unit, bias)
+        let mantissaBits = intBinary(.intOr, intBinary(.intAnd, bits, 0x7f_ffff), 0x3f80_0000)
+        let one = float(Float(1))
+        let f = sub(bitsFloat(mantissaBits), one)
+        // f² − f: the bulge vanishes where the mantissa begins and ends.
+        let g = fma(f, f, neg(f))
+        let p = polynomial(f, [-0.442_544_94, 0.275_600_31, -0.181_948_89, 0.095_956_46, -0.025_841_45])
+        return fma(g, p, linear)
+    }
+
+    /// Relative error 2.6 · 10⁻⁸ before rounding, also near 1.
+    private mutating func fineLog2(_ bits: S) -> S {
         // The exponent such that the mantissa lies in √½…√2, so that results near 1 keep their relative precision.
         let exponent = intBinary(.shiftRight, intBinary(.intSub, bits, 0x3f35_04f3), 23)
         let mantissaBits = intBinary(.intSub, bits, intBinary(.shiftLeft, exponent, 23))
@@ -47,18 +74,11 @@ extension ScalarProgram {
         let f = sub(bitsFloat(mantissaBits), one)
         let p = polynomial(
             f,
-            isCoarse
-                ? [
-                    1.442_696_5, -0.721_363_6, 0.480_626_76, -0.359_371_63, 0.295_699_5, -0.269_320_22, 0.171_624_56,
-                ]
-                : [
-                    1.442_695, -0.721_347_33, 0.480_910_63, -0.360_703_68, 0.287_916_24, -0.238_944_81, 0.215_715_62,
-                    -0.207_269_76, 0.125_837_06,
-                ])
-        let whole = toFloat(exponent)
-        let result = fma(f, p, whole)
-        annotate(result, low: -126, high: 128)
-        return result
+            [
+                1.442_695, -0.721_347_33, 0.480_910_63, -0.360_703_68, 0.287_916_24, -0.238_944_81, 0.215_715_62,
+                -0.207_269_76, 0.125_837_06,
+            ])
+        return fma(f, p, toFloat(exponent))
     }
 
     mutating func exp(_ x: S) -> S {

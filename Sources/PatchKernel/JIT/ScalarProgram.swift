@@ -31,6 +31,8 @@ struct ScalarProgram {
         case add, sub, mul, div, min, max, lessThan, lessEqual, equal
         /// a · b + c, rounded once.
         case fma
+        /// a · 2^b for a whole b of any size; infinite b give 0 or infinity whatever a is. Only where `hasScaling`.
+        case scale
         case sqrt, abs, neg, floor, ceil, trunc, roundEven
         case intAdd, intSub, intMul, intDiv, intMin, intMax, intLess, intLessEqual, intEqual
         case intAnd, intOr, intXor, shiftLeft, shiftRight, shiftRightLogical
@@ -63,8 +65,10 @@ struct ScalarProgram {
     private(set) var nodes: [Node] = []
     private(set) var rates: [Rate] = []
     private(set) var bounds: [Bounds] = []
-    /// The output has 8 bits: functions may be off by 5 · 10⁻⁶ instead of 10⁻⁶.
+    /// The output has 8 bits: exp2, log2 and what is made of them may be off by some 10⁻⁵.
     var isCoarse = false
+    /// The processor multiplies by powers of two in one instruction (AVX-512).
+    var hasScaling = false
     private var known: [Node: S] = [:]
 
     func operation(_ s: S) -> Operation { nodes[s.index].operation }

@@ -10,6 +10,8 @@ struct TargetCPU: Hashable, Sendable {
     var hasFMA: Bool
     var hasHalf: Bool
     var hasRounding: Bool
+    /// AVX-512's scalef, in whole 512-bit vectors.
+    var hasScaling = false
     /// Machine vectors that one value spans, so that independent chains fill the pipes; nil lets the emitter choose by
     /// the pass (see docs/decisions/kernel-vectors.md).
     var interleave: Int?
@@ -28,6 +30,7 @@ struct TargetCPU: Hashable, Sendable {
         let hasAVX2 = set.contains("+avx2") || isV3
         let hasAVX512 = set.contains("+avx512bw") && set.contains("+avx512vl") || name == "x86-64-v4"
         lanes = (vectorBits ?? (hasAVX512 ? 512 : hasAVX2 ? 256 : 128)) / 32
+        hasScaling = hasAVX512 && lanes == 16
         hasFMA = set.contains("+fma") || isV3
         hasHalf = set.contains("+f16c") || isV3
         hasRounding = set.contains("+sse4.1") || hasAVX2
