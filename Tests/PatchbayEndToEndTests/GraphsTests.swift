@@ -40,4 +40,25 @@ import Testing
         #expect(still.video?.codecName == "png")
         #expect(still.video?.width == recording.video?.width)
     }
+
+    /// The broadcast example's switch, off and on again, as its key and its toggle do it.
+    @Test func theDemosSwitchWorksBothWays() throws {
+        let directory = try TemporaryDirectory()
+        let script = String(decoding: try Fixtures.package("graphs/beautify.lua").contentsOfFile(), as: UTF8.self)
+        let run = try GraphRun(
+            script + """
+
+                after(0.5, function() enabled.value = false; log("off") end)
+                after(1.0, function() enabled.value = true; log("on") end)
+                """,
+            arguments: ["--bind", "cam=\(Fixtures.path(.bikes))", "--duration", "2"], directory: directory)
+        let (outcome, statistics) = try run.waitForEnd()
+        #expect(outcome.exitCode == 0)
+        let errors = run.events.filter { $0.event == "scriptError" }
+        #expect(errors.isEmpty, "\(errors)")
+        #expect(run.events.filter { $0.event == "log" }.compactMap(\.text) == ["off", "on"])
+        #expect(run.events.filter { $0.event == "onAir" }.count == 3)
+        let raw = try #require(statistics.nodes.first { $0.node == "raw" })
+        #expect(raw.frames + raw.drops == statistics.ticks)
+    }
 }
