@@ -64,7 +64,7 @@ struct PassEmitter {
             description.output.format.log2ChromaWidth > 0
             || description.inputs.contains { $0.format.log2ChromaWidth > 0 }
         let hasManyRegisters = cpu.lanes >= 16
-        let limit = isSubsampled ? 500 : hasManyRegisters ? 300 : 100
+        let limit = isSubsampled ? 500 : hasManyRegisters ? 240 : 100
         return lowering.p.nodes.count < limit ? 4 : 2
     }
 
