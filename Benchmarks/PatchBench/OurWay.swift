@@ -10,6 +10,10 @@ struct OurWay {
         /// -2 in bytes.
         var inputs: [Int]
         var output: VideoFormat
+        /// Of Y'CbCr pictures that it reads or writes, only this plane, as a grey picture.
+        var plane: Int?
+        /// A picture of an earlier step to write into, in place of a new one.
+        var into: Int?
     }
     var name: String
     /// How the input's bytes are to be understood.
@@ -80,6 +84,26 @@ extension OurWay {
         }
     }
 
+    /// Each plane blurred alone, at its own size.
+    private static func planesApart(_ format: VideoFormat) throws -> OurWay {
+        var steps: [Step] = []
+        for plane in 0..<3 {
+            let layout = format.pixelFormat.layout(ofPlane: plane)
+            let middle = VideoFormat(
+                .half1, width: layout.width(of: format.width), height: layout.height(of: format.height), color: .srgb)
+            let sigma: Double = plane == 0 ? 4 : 2
+            steps.append(
+                Step(
+                    filter: try Filters.gaussian(sigma: sigma, horizontal: true), inputs: [0], output: middle,
+                    plane: plane))
+            steps.append(
+                Step(
+                    filter: try Filters.gaussian(sigma: sigma, horizontal: false), inputs: [steps.count],
+                    output: format, plane: plane, into: plane == 0 ? nil : 2))
+        }
+        return OurWay(name: "planes apart", input: format, steps: steps)
+    }
+
     private static func gaussian(
         _ workload: Workload, _ format: VideoFormat, half: (_ channels: Int, _ divisor: Int) -> VideoFormat
     ) throws -> [OurWay] {
@@ -101,7 +125,8 @@ extension OurWay {
                 Step(filter: try blur(4, false), inputs: [1], output: format),
             ])
         // The mean of 2×2 pixels and the bilinear way back have variances of their own, in pixels of the small picture.
-        guard space == .rgb, format.width % 2 == 0, format.height % 2 == 0 else { return [direct] }
+        if space == .ycbcr { return [direct, try planesApart(format)] }
+        guard format.width % 2 == 0, format.height % 2 == 0 else { return [direct] }
         let shrink = Filter(kernel: StandardKernels.reduce(x: 2, y: 2), uniforms: [])
         let grow = Filter(kernel: StandardKernels.resize(), uniforms: [])
         var bytes = format
@@ -136,6 +161,7 @@ final class OurRun {
         var pass: CompiledPass
         var inputs: UnsafeMutableBufferPointer<ImageReference>
         var output: Frame
+        var target: ImageReference
         var uniforms: UnsafeMutablePointer<Float>
     }
     private var stages: [Stage] = []
@@ -163,22 +189,38 @@ final class OurRun {
                 guard -number <= tables.count else { throw BenchProblem("\(way.name) needs a table") }
                 return tables[-number - 1]
             }
+            if let into = step.into { frames[index + 1] = frames[into] }
             let output = frames[index + 1]
+            let (target, targetFormat) = Self.part(output, step.plane)
+            let sources = inputs.map { Self.part($0, step.plane) }
             let pass = try compiler.compile(
                 PassDescription(
-                    kernel: step.filter.kernel, inputs: inputs.map { PassInput($0.format) },
+                    kernel: step.filter.kernel, inputs: sources.map { PassInput($0.1) },
                     output: PassOutput(
-                        format: output.format.pixelFormat, color: output.format.color,
-                        premultiplied: output.format.premultiplied)))
+                        format: targetFormat.pixelFormat, color: targetFormat.color,
+                        premultiplied: targetFormat.premultiplied)))
             let references = UnsafeMutableBufferPointer<ImageReference>.allocate(capacity: inputs.count)
-            for (i, frame) in inputs.enumerated() { references.initializeElement(at: i, to: ImageReference(frame)) }
+            for (i, source) in sources.enumerated() { references.initializeElement(at: i, to: source.0) }
             let uniforms = UnsafeMutablePointer<Float>.allocate(capacity: max(1, step.filter.uniforms.count))
             for (i, value) in step.filter.uniforms.enumerated() { uniforms[i] = value }
             guard step.filter.uniforms.count == step.filter.kernel.uniformFloatCount else {
                 throw BenchProblem("\(step.filter.kernel.name) has other uniforms than values")
             }
-            stages.append(Stage(pass: pass, inputs: references, output: output, uniforms: uniforms))
+            stages.append(
+                Stage(pass: pass, inputs: references, output: output, target: target, uniforms: uniforms))
         }
+    }
+
+    /// A whole picture, or one plane of a Y'CbCr picture as grey.
+    private static func part(_ frame: Frame, _ plane: Int?) -> (ImageReference, VideoFormat) {
+        guard let plane, frame.format.pixelFormat.isYCbCr else { return (ImageReference(frame), frame.format) }
+        let layout = frame.format.pixelFormat.layout(ofPlane: plane)
+        let memory = frame.plane(plane)
+        let (width, height) = (layout.width(of: frame.width), layout.height(of: frame.height))
+        return (
+            ImageReference(planes: (memory, memory, memory, memory), width: width, height: height),
+            VideoFormat(.gray8, width: width, height: height, color: .srgb)
+        )
     }
 
     deinit {
@@ -195,11 +237,11 @@ final class OurRun {
         for stage in stages {
             let alignment = stage.pass.rowAlignment
             // As the engine cuts them: about four bands a thread.
-            let rows = (stage.output.height + threads * 4 - 1) / (threads * 4)
+            let rows = (stage.target.height + threads * 4 - 1) / (threads * 4)
             workers.run(
                 BandJob(
-                    pass: stage.pass, inputs: UnsafeBufferPointer(stage.inputs), output: ImageReference(stage.output),
-                    uniforms: stage.uniforms, context: context, rows: stage.output.height,
+                    pass: stage.pass, inputs: UnsafeBufferPointer(stage.inputs), output: stage.target,
+                    uniforms: stage.uniforms, context: context, rows: stage.target.height,
                     bandRows: max(alignment, (rows + alignment - 1) / alignment * alignment)))
         }
         context.frame += 1
