@@ -26,10 +26,13 @@ extension PassEmitter {
         let stored = description.inputs[0]
         let key = ReadSlot(input: 0, plane: 0, dy: 0, edge: .clamp, rule: .direct)
         let bytes = rawRows(key, shift: 0, element: types.i8, bytes: 1, count: columns)
-        let luma = LLVMBuildZExt(body.builder, bytes, types.vector(types.i16, lanes), "")!
+        // Codes times 256, by putting each above a byte of zeros; from a shift LLVM would make 32-bit products.
+        let zeros = types.splatConstant(types.int(0, types.i8), lanes)
+        let raised = LLVMBuildBitCast(
+            body.builder, body.shuffle(zeros, bytes, (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes }),
+            types.vector(types.i16, lanes), "")!
         let y = body.intAdd(
-            highProduct(body.shiftLeft(luma, splat16(8, lanes)), numbers.lumaFactor, isSigned: false),
-            splat16(numbers.bias, lanes))
+            highProduct(raised, numbers.lumaFactor, isSigned: false), splat16(numbers.bias, lanes))
         let chroma = (1...2).map { channel -> LLVMValueRef in
             let load = ScalarProgram.Load(input: 0, channel: channel, dx: 0, dy: 0, edge: .clamp)
             // Times 1…16 already: brought to 256 times, around 0.
