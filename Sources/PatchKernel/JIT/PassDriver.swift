@@ -111,7 +111,8 @@ final class PassDriver: @unchecked Sendable {
         precondition(inputs.count == layout.inputCount, "a pass reads as many pictures as its kernel has inputs")
         let end = min(rows.upperBound, output.height)
         guard output.width > 0, rows.lowerBound >= 0, rows.lowerBound < end else { return }
-        precondition(layout.isBlocked || rows.lowerBound % layout.rows == 0, "a band begins on a multiple of rowAlignment")
+        precondition(
+            layout.isBlocked || rows.lowerBound % layout.rows == 0, "a band begins on a multiple of rowAlignment")
         for input in inputs { guard input.width > 0, input.height > 0 else { return } }
 
         let workspace = takeWorkspace()
@@ -149,7 +150,8 @@ final class PassDriver: @unchecked Sendable {
         var row = rows.lowerBound
         while row < end {
             runRow(
-                row, end: end, workspace: workspace, inputs: inputs, output: output, direct: first..<last, chunks: chunks)
+                row, end: end, workspace: workspace, inputs: inputs, output: output, direct: first..<last,
+                chunks: chunks)
             row += layout.rows
         }
     }
@@ -238,7 +240,8 @@ final class PassDriver: @unchecked Sendable {
 
     /// One chunk at an edge, on copies where the planes end inside it.
     private func runEdgeChunk(
-        _ chunk: Int, _ y: Int, end: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
+        _ chunk: Int, _ y: Int, end: Int, workspace: UnsafeMutableRawPointer,
+        inputs: UnsafeBufferPointer<ImageReference>,
         output: ImageReference
     ) {
         let words = workspace.assumingMemoryBound(to: Int.self)

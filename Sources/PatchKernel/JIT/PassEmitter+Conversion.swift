@@ -10,11 +10,9 @@ extension PassEmitter {
         types.splatConstant(types.int(value, types.i32), count)
     }
 
-    /// The high half of 16-bit products; `isSigned` for both operands.
-    private func highProduct(_ a: LLVMValueRef, _ factor: Int, isSigned: Bool) -> LLVMValueRef {
-        let wide = types.vector(types.i32, lanes)
-        let extended =
-            isSigned ? LLVMBuildSExt(body.builder, a, wide, "")! : LLVMBuildZExt(body.builder, a, wide, "")!
+    /// The high half of signed 16-bit products.
+    private func highProduct(_ a: LLVMValueRef, _ factor: Int) -> LLVMValueRef {
+        let extended = LLVMBuildSExt(body.builder, a, types.vector(types.i32, lanes), "")!
         let product = body.intMul(extended, splat32(factor, lanes))
         return LLVMBuildTrunc(
             body.builder, body.shiftRightLogical(product, splat32(16, lanes)), types.vector(types.i16, lanes), "")
@@ -26,26 +24,27 @@ extension PassEmitter {
         let stored = description.inputs[0]
         let key = ReadSlot(input: 0, plane: 0, dy: 0, edge: .clamp, rule: .direct)
         let bytes = rawRows(key, shift: 0, element: types.i8, bytes: 1, count: columns)
-        // Codes times 256, by putting each above a byte of zeros; from a shift LLVM would make 32-bit products.
+        // (code − 128) · 256, by putting each above a byte of zeros; from a shift LLVM would make 32-bit products.
         let zeros = types.splatConstant(types.int(0, types.i8), lanes)
+        let signed = LLVMBuildXor(
+            body.builder, bytes, types.splatConstant(types.int(-128, types.i8), lanes), "")!
         let raised = LLVMBuildBitCast(
-            body.builder, body.shuffle(zeros, bytes, (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes }),
+            body.builder, body.shuffle(zeros, signed, (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes }),
             types.vector(types.i16, lanes), "")!
-        let y = body.intAdd(
-            highProduct(raised, numbers.lumaFactor, isSigned: false), splat16(numbers.bias, lanes))
+        let y = body.intAdd(highProduct(raised, numbers.lumaFactor), splat16(numbers.bias, lanes))
         let chroma = (1...2).map { channel -> LLVMValueRef in
-            let load = ScalarProgram.Load(input: 0, channel: channel, dx: 0, dy: 0, edge: .clamp)
+            let load = ScalarProgram.Load(input: 0, channel: channel, dx: 0, dy: 0, edge: .clamp, bounds: .unknown)
             // Times 1…16 already: brought to 256 times, around 0.
             let scale = Int(stored.chromaScale(channel: channel))
             let centered = body.intAdd(chromaCodes(load), splat16(-128 * scale, lanes))
             return body.shiftLeft(centered, splat16(8 - scale.trailingZeroBitCount, lanes))
         }
         let (cb, cr) = (chroma[0], chroma[1])
-        let red = body.intAdd(y, highProduct(cr, numbers.redCr, isSigned: true))
+        let red = body.intAdd(y, highProduct(cr, numbers.redCr))
         let green = body.intAdd(
-            body.intAdd(y, highProduct(cb, numbers.greenCb, isSigned: true)),
-            highProduct(cr, numbers.greenCr, isSigned: true))
-        let blue = body.intAdd(y, highProduct(cb, numbers.blueCb, isSigned: true))
+            body.intAdd(y, highProduct(cb, numbers.greenCb)),
+            highProduct(cr, numbers.greenCr))
+        let blue = body.intAdd(y, highProduct(cb, numbers.blueCb))
         let codes = [red, green, blue].map { value -> LLVMValueRef in
             let code = LLVMBuildAShr(body.builder, value, splat16(5, lanes), "")!
             let low = body.select(body.compareInt(LLVMIntSGT, code, splat16(0, lanes)), code, splat16(0, lanes))
@@ -166,7 +165,9 @@ extension PassEmitter {
             }
             var lanes = width
             while parts.count > 1 {
-                parts = stride(from: 0, to: parts.count, by: 2).map { body.concatenated([parts[$0], parts[$0 + 1]], lanes: lanes) }
+                parts = stride(from: 0, to: parts.count, by: 2).map {
+                    body.concatenated([parts[$0], parts[$0 + 1]], lanes: lanes)
+                }
                 lanes *= 2
             }
             return parts[0]

@@ -34,7 +34,12 @@ extension PassEmitter {
             let (row, column) = (lane / columns, lane % columns + shift)
             return column < columns ? row * columns + column : lanes + row * columns + column - columns
         }
-        return body.shuffle(first, second, order)
+        // As ints that LLVM cannot see through: it moves whole lanes of ints by one instruction, floats by a table.
+        let ints = types.vector(types.i32, lanes)
+        let moved = body.shuffle(
+            LLVMBuildBitCast(body.builder, first, ints, ""), LLVMBuildBitCast(body.builder, second, ints, ""), order)
+        return LLVMBuildBitCast(
+            body.builder, LLVMBuildFreeze(body.builder, moved, ""), LLVMTypeOf(first), "")
     }
 
     private mutating func emitChunk(_ load: ScalarProgram.Load, at dx: Int, asFloat: Bool) -> LLVMValueRef {

@@ -7,8 +7,8 @@ enum FormatConversion {
     case encode(EncodeNumbers)
 }
 
-/// R = y + cr · redCr and so on, all times 32: y = (luma code · 256 · lumaFactor) / 65536 + bias, and a chroma code,
-/// less 128 and times 256, times a factor / 65536.
+/// R = y + cr · redCr and so on, all times 32: y = (luma code − 128) · 256 · lumaFactor / 65536 + bias, and a chroma
+/// code, less 128 and times 256, times a factor / 65536.
 struct DecodeNumbers {
     var lumaFactor: Int
     var bias: Int
@@ -36,7 +36,7 @@ extension PassLowering {
     ///
     /// Proof of the bound: factors are rounded to 1/16384 of their size or better, each of the at most three products
     /// is cut at 1/32 of a code (whose mean is put back), so that the sum is less than 0.2 codes off before it is
-    /// rounded. Intermediate sums stay within 16 bits: |y| ≤ 9600, |chroma products| ≤ 128 · 2.2 · 32 each.
+    /// rounded. Intermediate sums stay within 16 bits: |y| ≤ 9600, chroma products ≤ 128 · 2.2 · 32 = 9011 each.
     var conversion: FormatConversion? {
         guard let stored = description.inputs.first, description.inputs.count == 1 else { return nil }
         let (kernel, output) = (description.kernel, description.output)
@@ -50,7 +50,8 @@ extension PassLowering {
         let isPacked: Set<PixelFormat> = [.rgba, .bgra]
         if stored.format.isYCbCr, isPacked.contains(output.format) { return .decode(decodeNumbers(stored.color)) }
         // What has alpha goes into video premultiplied.
-        if isPacked.contains(stored.format), output.format.isYCbCr, stored.premultiplied, kernel.alpha == .premultiplied {
+        if isPacked.contains(stored.format), output.format.isYCbCr, stored.premultiplied, kernel.alpha == .premultiplied
+        {
             return .encode(encodeNumbers(output))
         }
         return nil
@@ -63,7 +64,7 @@ extension PassLowering {
         return DecodeNumbers(
             lumaFactor: Int((luma * 256).rounded()),
             // Half a code to round, and what cutting the products loses on average.
-            bias: Int((-math.lumaOffset * luma + 16 + 1).rounded()),
+            bias: Int(((128 - math.lumaOffset) * luma + 16 + 1).rounded()),
             redCr: factor(math.redCr), greenCb: factor(math.greenCb), greenCr: factor(math.greenCr),
             blueCb: factor(math.blueCb))
     }
