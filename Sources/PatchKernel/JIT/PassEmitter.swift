@@ -203,7 +203,7 @@ struct PassEmitter {
         let advance = body.intMul(chunk32, types.int(columns, types.i32))
         column = body.intAdd(firstColumn, advance)
 
-        for index in values where loops.owner[index] == nil { emitValue(index) }
+        for index in values where loops.owner[index] == nil && !isRead(index) { emitValue(index) }
         let carriesOut = emitRoots(firstColumn: firstColumn, carries: carries)
 
         let next = body.intAdd(chunk, types.int(1, types.i64))
@@ -243,6 +243,20 @@ struct PassEmitter {
     }
 
     // MARK: Values
+
+    /// Reads are emitted where they are first used, because LLVM keeps the order: made all at the beginning, the taps of
+    /// a large stencil would fill the registers and go through the stack. (Not with loops: a first use inside one would
+    /// not serve a later one outside.)
+    private func isRead(_ index: Int) -> Bool {
+        guard loops.owner.isEmpty else { return false }
+        switch program.nodes[index].operation {
+        case .load: return true
+        case .toFloat:
+            if case .load = program.operation(program.nodes[index].arguments[0]) { return true }
+            return false
+        default: return false
+        }
+    }
 
     /// Whether one machine scalar serves all lanes.
     func isScalar(_ index: Int) -> Bool {
