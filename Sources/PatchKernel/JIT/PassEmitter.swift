@@ -146,6 +146,9 @@ struct PassEmitter {
         for (key, value) in [
             ("target-cpu", cpu.name), ("target-features", cpu.features),
             ("prefer-vector-width", "\(cpu.lanes * 32)"), ("min-legal-vector-width", "\(cpu.lanes * 32)"),
+            // A frame pointer from the start: without it, values that go through the stack are not aligned to their
+            // size there, so that each of those reads and writes touches two cache lines.
+            ("frame-pointer", "all"), ("stackrealign", "1"),
         ] where !value.isEmpty {
             LLVMAddAttributeAtIndex(
                 function, LLVMAttributeIndex(bitPattern: -1),
