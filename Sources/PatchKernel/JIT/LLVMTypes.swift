@@ -90,8 +90,17 @@ struct LLVMAssembler {
         LLVMBuildShuffleVector(
             builder, a, b ?? LLVMGetUndef(LLVMTypeOf(a)), types.intVector(lanes, types.i32), "")
     }
+    /// One vector of all parts, one after another; their number is a power of two.
     func concatenated(_ parts: [LLVMValueRef], lanes: Int) -> LLVMValueRef {
-        parts.count == 1 ? parts[0] : shuffle(parts[0], parts[1], Array(0..<2 * lanes))
+        var parts = parts
+        var lanes = lanes
+        while parts.count > 1 {
+            parts = stride(from: 0, to: parts.count, by: 2).map {
+                shuffle(parts[$0], parts[$0 + 1], Array(0..<2 * lanes))
+            }
+            lanes *= 2
+        }
+        return parts[0]
     }
     func splat(_ scalar: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         if LLVMIsConstant(scalar) != 0 { return types.splatConstant(scalar, count) }

@@ -28,6 +28,8 @@ final class PassDriver: @unchecked Sendable {
         /// Where the slot's copies begin in the workspace, one of `copyBytes` a row.
         var copyOffset: Int
         var copyBytes: Int
+        /// Rows of a chunk that have a pointer.
+        var rows: Int
     }
 
     /// One plane of the output.
@@ -73,7 +75,8 @@ final class PassDriver: @unchecked Sendable {
                     input: key.input, plane: key.plane, dy: key.dy, edge: key.edge, rule: key.rule,
                     isCositedVertically: stored.color.siting.isCositedVertically, log2Width: plane.log2Width,
                     bytes: plane.bytesPerPixel, chunkColumns: columns, left: halo.left, right: halo.right,
-                    copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes))
+                    copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes,
+                    rows: layout.isBlocked && key.rule == .direct ? 1 : layout.rows))
         }
         let format = description.output.format
         outputs = .allocate(capacity: format.planeCount)
@@ -108,7 +111,8 @@ final class PassDriver: @unchecked Sendable {
         precondition(inputs.count == layout.inputCount, "a pass reads as many pictures as its kernel has inputs")
         let end = min(rows.upperBound, output.height)
         guard output.width > 0, rows.lowerBound >= 0, rows.lowerBound < end else { return }
-        precondition(rows.lowerBound % layout.rows == 0, "a band begins on a multiple of rowAlignment")
+        precondition(
+            layout.isBlocked || rows.lowerBound % layout.rows == 0, "a band begins on a multiple of rowAlignment")
         for input in inputs { guard input.width > 0, input.height > 0 else { return } }
 
         let workspace = takeWorkspace()
@@ -146,7 +150,8 @@ final class PassDriver: @unchecked Sendable {
         var row = rows.lowerBound
         while row < end {
             runRow(
-                row, workspace: workspace, inputs: inputs, output: output, direct: first..<last, chunks: chunks)
+                row, end: end, workspace: workspace, inputs: inputs, output: output, direct: first..<last,
+                chunks: chunks)
             row += layout.rows
         }
     }
@@ -169,21 +174,22 @@ final class PassDriver: @unchecked Sendable {
         return (begin, room < 0 ? 0 : room / slot.chunkColumns + 1)
     }
 
+    /// - Parameter end: the band's end; rows from there on are written onto its last row, before that row itself.
     private func runRow(
-        _ y: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
+        _ y: Int, end: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
         output: ImageReference, direct: Range<Int>, chunks: Int
     ) {
         let words = workspace.assumingMemoryBound(to: Int.self)
         words[PassLayout.Word.row] = y
         for chunk in 0..<direct.lowerBound {
-            runEdgeChunk(chunk, y, workspace: workspace, inputs: inputs, output: output)
+            runEdgeChunk(chunk, y, end: end, workspace: workspace, inputs: inputs, output: output)
         }
         if !direct.isEmpty {
             let column = direct.lowerBound * layout.columns
             words[PassLayout.Word.column] = column
             words[PassLayout.Word.chunkCount] = direct.count
             for row in 0..<layout.rows {
-                for index in slots.indices {
+                for index in slots.indices where row < slots[index].rows {
                     let slot = slots[index]
                     let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
                     words[layout.slotWord(row: row, slot: index)] = Int(
@@ -191,7 +197,7 @@ final class PassDriver: @unchecked Sendable {
                 }
                 for index in outputs.indices {
                     let plane = outputs[index]
-                    let target = targetRow(index, plane, y: y + row, output: output)
+                    let target = targetRow(index, plane, y: min(y + row, end - 1), output: output)
                     words[layout.outputWord(row: row, plane: index)] = Int(
                         bitPattern: target + direct.lowerBound * plane.chunkColumns * plane.bytes)
                 }
@@ -201,7 +207,7 @@ final class PassDriver: @unchecked Sendable {
         var chunk = direct.upperBound
         if chunk < direct.lowerBound { chunk = direct.lowerBound }
         while chunk < chunks {
-            runEdgeChunk(chunk, y, workspace: workspace, inputs: inputs, output: output)
+            runEdgeChunk(chunk, y, end: end, workspace: workspace, inputs: inputs, output: output)
             chunk += 1
         }
     }
@@ -234,14 +240,15 @@ final class PassDriver: @unchecked Sendable {
 
     /// One chunk at an edge, on copies where the planes end inside it.
     private func runEdgeChunk(
-        _ chunk: Int, _ y: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
+        _ chunk: Int, _ y: Int, end: Int, workspace: UnsafeMutableRawPointer,
+        inputs: UnsafeBufferPointer<ImageReference>,
         output: ImageReference
     ) {
         let words = workspace.assumingMemoryBound(to: Int.self)
         words[PassLayout.Word.column] = chunk * layout.columns
         words[PassLayout.Word.chunkCount] = 1
         for row in 0..<layout.rows {
-            for index in slots.indices {
+            for index in slots.indices where row < slots[index].rows {
                 let slot = slots[index]
                 let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
                 let pictureWidth = inputs[slot.input].width
@@ -266,7 +273,7 @@ final class PassDriver: @unchecked Sendable {
                 let column = chunk * plane.chunkColumns
                 let pointer =
                     column + plane.chunkColumns <= width
-                    ? targetRow(index, plane, y: y + row, output: output) + column * plane.bytes
+                    ? targetRow(index, plane, y: min(y + row, end - 1), output: output) + column * plane.bytes
                     : workspace + plane.copyOffset + row * plane.copyBytes
                 words[layout.outputWord(row: row, plane: index)] = Int(bitPattern: pointer)
             }
@@ -283,7 +290,7 @@ final class PassDriver: @unchecked Sendable {
                     continue
                 }
                 memcpy(
-                    targetRow(index, plane, y: y + row, output: output) + column * plane.bytes,
+                    targetRow(index, plane, y: min(y + row, end - 1), output: output) + column * plane.bytes,
                     workspace + plane.copyOffset + row * plane.copyBytes, (width - column) * plane.bytes)
             }
         }

@@ -23,6 +23,36 @@ extension PassEmitter {
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
+    /// The same, cut from whole chunks side by side, which all reads of the row share.
+    mutating func emitShifted(_ load: ScalarProgram.Load, asFloat: Bool) -> LLVMValueRef {
+        let base = (load.dx - (load.dx < 0 ? columns - 1 : 0)) / columns * columns
+        let shift = load.dx - base
+        let first = emitChunk(load, at: base, asFloat: asFloat)
+        if shift == 0 { return first }
+        let second = emitChunk(load, at: base + columns, asFloat: asFloat)
+        let order = (0..<lanes).map { lane -> Int in
+            let (row, column) = (lane / columns, lane % columns + shift)
+            return column < columns ? row * columns + column : lanes + row * columns + column - columns
+        }
+        // As ints that LLVM cannot see through: it moves whole lanes of ints by one instruction, floats by a table.
+        let ints = types.vector(types.i32, lanes)
+        let moved = body.shuffle(
+            LLVMBuildBitCast(body.builder, first, ints, ""), LLVMBuildBitCast(body.builder, second, ints, ""), order)
+        return LLVMBuildBitCast(
+            body.builder, LLVMBuildFreeze(body.builder, moved, ""), LLVMTypeOf(first), "")
+    }
+
+    private mutating func emitChunk(_ load: ScalarProgram.Load, at dx: Int, asFloat: Bool) -> LLVMValueRef {
+        let name = "chunk \(load.input) \(load.channel) \(load.dy) \(load.edge) \(dx) \(asFloat)"
+        if let value = memo[name] { return value }
+        var moved = load
+        moved.dx = dx
+        var value = emitLoad(moved)
+        if asFloat { value = arithmetic(.toFloat, [value], body, lanes: lanes) }
+        memo[name] = value
+        return value
+    }
+
     /// Whole 32-bit pixels of rgba or bgra.
     mutating func packedPixels(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let key = ReadSlot(input: load.input, plane: 0, dy: load.dy, edge: load.edge, rule: .direct)
@@ -40,13 +70,21 @@ extension PassEmitter {
     }
 
     /// All rows of a chunk, one after another.
-    private mutating func rawRows(
+    mutating func rawRows(
         _ key: ReadSlot, shift: Int, element: LLVMTypeRef, bytes: Int, count: Int
     ) -> LLVMValueRef {
         let slot = layout.slot(key, shift: shift)
         let name = "rows \(slot) \(shift)"
         if let value = memo[name] { return value }
-        let parts = (0..<rows).map { rawRow(slot, row: $0, shift: shift, element: element, bytes: bytes, count: count) }
+        let parts = (0..<rows).map { row -> LLVMValueRef in
+            guard layout.isBlocked, key.rule == .direct else {
+                return rawRow(slot, row: row, shift: shift, element: element, bytes: bytes, count: count)
+            }
+            var below = key
+            below.dy += row
+            return rawRow(
+                layout.slot(below, shift: shift), row: 0, shift: shift, element: element, bytes: bytes, count: count)
+        }
         let value = body.concatenated(parts, lanes: count)
         memo[name] = value
         return value
@@ -80,6 +118,19 @@ extension PassEmitter {
     /// Chroma at luma positions, times `PassInput.chromaScale`, in 16-bit integers until the last step: all weights
     /// are small whole numbers, so that nothing is rounded.
     private mutating func emitChroma(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        LLVMBuildZExt(body.builder, subsampledChroma(load), types.vector(types.i32, lanes), "")
+    }
+
+    /// The same as 16-bit integers, for any 8-bit Y'CbCr format.
+    mutating func chromaCodes(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let format = description.inputs[load.input].format
+        if format.log2ChromaWidth > 0 { return subsampledChroma(load) }
+        let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
+        let raw = rawRows(key, shift: load.dx, element: types.i8, bytes: 1, count: columns)
+        return LLVMBuildZExt(body.builder, raw, types.vector(types.i16, lanes), "")
+    }
+
+    private mutating func subsampledChroma(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let siting = description.inputs[load.input].color.siting
         let half = columns / 2
         // Arithmetic shift: chroma column of the chunk's first luma column.
@@ -103,8 +154,7 @@ extension PassEmitter {
             let (first, second) = isOddStart ? (odd, even) : (even, odd)
             return body.shuffle(first, second, (0..<columns).map { $0 / 2 + ($0 % 2) * half })
         }
-        let all = body.concatenated(parts, lanes: columns)
-        return LLVMBuildZExt(body.builder, all, types.vector(types.i32, lanes), "")
+        return body.concatenated(parts, lanes: columns)
     }
 
     private func times3(_ value: LLVMValueRef, _ count: Int) -> LLVMValueRef {

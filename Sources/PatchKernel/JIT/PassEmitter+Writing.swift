@@ -30,6 +30,10 @@ extension PassEmitter {
         case .subsampled(let luma, let chroma):
             storeCodes(vector(luma), plane: 0)
             return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
+        case .conversion(.decode(let numbers)):
+            emitDecoding(numbers)
+            return []
+        case .conversion(.encode(let numbers)): return emitEncoding(numbers, carries: carries)
         }
     }
 
@@ -66,7 +70,7 @@ extension PassEmitter {
         storeRows(narrow(codes, lanes), plane: plane, bytes: description.output.format.bitDepth > 8 ? 2 : 1)
     }
 
-    private mutating func storeRows(_ value: LLVMValueRef, plane: Int, bytes: Int) {
+    mutating func storeRows(_ value: LLVMValueRef, plane: Int, bytes: Int) {
         // The first row last: below an odd height both rows are the same memory.
         for row in (0..<rows).reversed() {
             let part =
@@ -75,7 +79,7 @@ extension PassEmitter {
         }
     }
 
-    private mutating func outputPointer(row: Int, plane: Int, bytesPerChunk: Int) -> LLVMValueRef {
+    mutating func outputPointer(row: Int, plane: Int, bytesPerChunk: Int) -> LLVMValueRef {
         let base = memoized("out \(row) \(plane)") {
             $0.word($0.layout.outputWord(row: row, plane: plane), $0.types.pointer)
         }

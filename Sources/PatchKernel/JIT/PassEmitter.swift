@@ -19,6 +19,7 @@ struct PassEmitter {
 
     let columns: Int
     let rows: Int
+    let sharing: TapSharing
     var lanes: Int { columns * rows }
 
     // The function being written.
@@ -45,9 +46,17 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        rows = description.rowAlignment
-        let interleave = cpu.interleave ?? Self.interleave(description, lowering, cpu)
-        columns = min(64, max(8, cpu.lanes * interleave / rows))
+        let sharing = TapSharing(lowering.p)
+        self.sharing = sharing
+        if sharing.isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0 {
+            // As many rows as there are registers for their sums.
+            rows = cpu.lanes >= 16 ? 4 : 2
+            columns = max(8, cpu.lanes)
+        } else {
+            rows = description.rowAlignment
+            let interleave = cpu.interleave ?? Self.interleave(description, lowering, cpu)
+            columns = min(64, max(8, cpu.lanes * interleave / rows))
+        }
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
         body = LLVMAssembler(types, module)
@@ -89,6 +98,7 @@ struct PassEmitter {
         switch roots {
         case .packed(let values), .planes(let values): values
         case .subsampled(let luma, let chroma): [luma] + chroma.values
+        case .conversion: []
         }
     }
 
@@ -136,6 +146,9 @@ struct PassEmitter {
         for (key, value) in [
             ("target-cpu", cpu.name), ("target-features", cpu.features),
             ("prefer-vector-width", "\(cpu.lanes * 32)"), ("min-legal-vector-width", "\(cpu.lanes * 32)"),
+            // A frame pointer from the start: without it, values that go through the stack are not aligned to their
+            // size there, so that each of those reads and writes touches two cache lines.
+            ("frame-pointer", "all"), ("stackrealign", "1"),
         ] where !value.isEmpty {
             LLVMAddAttributeAtIndex(
                 function, LLVMAttributeIndex(bitPattern: -1),
@@ -193,7 +206,7 @@ struct PassEmitter {
         let advance = body.intMul(chunk32, types.int(columns, types.i32))
         column = body.intAdd(firstColumn, advance)
 
-        for index in values where loops.owner[index] == nil { emitValue(index) }
+        for index in values where loops.owner[index] == nil && !isRead(index) { emitValue(index) }
         let carriesOut = emitRoots(firstColumn: firstColumn, carries: carries)
 
         let next = body.intAdd(chunk, types.int(1, types.i64))
@@ -203,7 +216,7 @@ struct PassEmitter {
         addIncoming(chunk, [(types.int(0, types.i64), first), (next, last)])
         let carryBase = carries.isEmpty ? nil : word(PassLayout.Word.carry, types.pointer)
         for i in carries.indices {
-            let initial = entry.load(types.float, entry.offset(carryBase!, i * 4), alignment: 4)
+            let initial = entry.load(LLVMTypeOf(carries[i]), entry.offset(carryBase!, i * 4), alignment: 4)
             addIncoming(carries[i], [(initial, first), (carriesOut[i], last)])
         }
         LLVMBuildBr(entry.builder, loop)
@@ -223,13 +236,30 @@ struct PassEmitter {
 
     /// The last column's values of the previous chunk, for chroma that is filtered across chunks.
     private func beginCarries() -> [LLVMValueRef] {
-        guard case .subsampled(_, let chroma) = roots, description.output.color.siting.isCositedHorizontally else {
-            return []
+        guard description.output.color.siting.isCositedHorizontally else { return [] }
+        switch roots {
+        case .subsampled(_, let chroma): return chroma.values.map { _ in LLVMBuildPhi(body.builder, types.float, "") }
+        case .conversion(.encode) where description.output.format.log2ChromaWidth > 0:
+            return (0..<2).map { _ in LLVMBuildPhi(body.builder, types.i32, "") }
+        default: return []
         }
-        return chroma.values.map { _ in LLVMBuildPhi(body.builder, types.float, "") }
     }
 
     // MARK: Values
+
+    /// Reads are emitted where they are first used, because LLVM keeps the order: made all at the beginning, the taps of
+    /// a large stencil would fill the registers and go through the stack. (Not with loops: a first use inside one would
+    /// not serve a later one outside.)
+    private func isRead(_ index: Int) -> Bool {
+        guard loops.owner.isEmpty else { return false }
+        switch program.nodes[index].operation {
+        case .load: return true
+        case .toFloat:
+            if case .load = program.operation(program.nodes[index].arguments[0]) { return true }
+            return false
+        default: return false
+        }
+    }
 
     /// Whether one machine scalar serves all lanes.
     func isScalar(_ index: Int) -> Bool {
@@ -298,7 +328,13 @@ struct PassEmitter {
             let lastRow = entry.splat(last, lanes)
             let row = entry.intAdd(first, rowIndex)
             return entry.select(entry.compareInt(LLVMIntSLT, row, lastRow), row, lastRow)
-        case .load(let load): return emitLoad(load)
+        case .load(let load): return sharing.isWide(load) ? emitShifted(load, asFloat: false) : emitLoad(load)
+        case .toFloat:
+            // Neighbours share the conversion too.
+            if case .load(let load) = program.operation(node.arguments[0]), sharing.isWide(load) {
+                return emitShifted(load, asFloat: true)
+            }
+            return arithmetic(node.operation, node.arguments.map { vector($0) }, body, lanes: lanes)
         case .gather(let input, let channel):
             return emitGather(input, channel, vector(node.arguments[0]), vector(node.arguments[1]), node.arguments)
         case .dither:

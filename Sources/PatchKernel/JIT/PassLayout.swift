@@ -47,12 +47,16 @@ struct PassLayout {
     /// Plane columns before and after a chunk that a slot reads.
     private(set) var halos: [(left: Int, right: Int)] = []
     let outputPlanes: Int
+    /// Rows are taken several at a time only to share what vertical neighbours read: a row of a `direct` slot is found
+    /// by its distance from the chunk's first row, so that only the first row's pointers are set.
+    let isBlocked: Bool
 
     init(description: PassDescription, columns: Int, rows: Int) {
         inputCount = description.inputs.count
         self.columns = columns
         self.rows = rows
         outputPlanes = description.output.format.planeCount
+        isBlocked = rows > description.rowAlignment
     }
 
     mutating func slot(_ slot: ReadSlot, shift: Int) -> Int {

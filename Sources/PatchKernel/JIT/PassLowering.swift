@@ -8,6 +8,8 @@ enum PassRoots {
     case planes([S])
     /// A luma code, and values that are averaged to chroma positions before Cb and Cr are made of them.
     case subsampled(luma: S, chroma: ChromaRoot)
+    /// No scalar program at all: another format of the same picture.
+    case conversion(FormatConversion)
 }
 
 /// Cb code = Σ cb[i] · value[i] + bias, then rounded; Cr likewise.
@@ -40,6 +42,10 @@ struct PassLowering {
         }
         p.hasScaling = cpu.hasScaling
         p.isCoarse = description.output.format.bitDepth == 8
+        if let conversion {
+            roots = .conversion(conversion)
+            return
+        }
         lowered.reserveCapacity(kernel.nodes.count)
         for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }
         roots = encode(lowered[kernel.result])

@@ -10,7 +10,7 @@ struct TargetCPU: Hashable, Sendable {
     var hasFMA: Bool
     var hasHalf: Bool
     var hasRounding: Bool
-    /// AVX-512's scalef, in whole 512-bit vectors.
+    /// AVX-512's scalef and estimate of 1/√x, in whole 512-bit vectors.
     var hasScaling = false
     /// Machine vectors that one value spans, so that independent chains fill the pipes; nil lets the emitter choose by
     /// the pass (see docs/decisions/kernel-vectors.md).
