@@ -42,9 +42,11 @@ import Testing
         let mean = half.reduce(0, +) / 25
         let slope = half.enumerated().reduce(0) { $0 + (Double($1.offset) - 12) * ($1.element - mean) } / 1300 * 5
         print("resident memory over 1,000 switches: \(Int(mean)) MB, slope \(slope) MB a hundred switches")
-        #expect(abs(slope) < 1, "\(resident)")
+        // A sanitizer makes everything slow and keeps freed memory: then only its own findings count.
+        let isSanitized = getenv("PATCHBAY_SANITIZED") != nil
+        #expect(isSanitized || abs(slope) < 1, "\(resident)")
         let raw = try #require(statistics.nodes.first { $0.node == "raw" })
-        #expect(raw.frames == statistics.ticks && raw.drops == 0, "\(raw) in \(statistics.ticks) ticks")
+        #expect(isSanitized || raw.frames == statistics.ticks && raw.drops == 0, "\(raw) in \(statistics.ticks) ticks")
         let problems = run.events.filter { $0.event == "problem" || $0.event == "scriptError" }
         #expect(problems.isEmpty, "\(problems)")
     }

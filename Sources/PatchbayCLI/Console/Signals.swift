@@ -21,8 +21,7 @@ enum Signals {
             var number: Int32 = 0
             while sigwait(&set, &number) != 0 {}
             // A second signal must work even when `stop` hangs: it runs on another thread.
-            let stopping = try? PosixThread(name: "stopping") { stop() }
-            if stopping == nil { stop() }
+            do { _ = try PosixThread(name: "stopping") { stop() } } catch { stop() }
             while sigwait(&set, &number) != 0 {}
             _exit(ExitCode.interrupted.rawValue)
         }
