@@ -51,6 +51,33 @@ import Testing
         #expect(passes.map(\.nodes) == [["a"], ["s", "b"]])
     }
 
+    @Test func wideStencilsReadVideoConvertedOnce() throws {
+        var builder = KernelBuilder(name: "wide", inputs: [InputDeclaration(name: "image")], uniforms: [])
+        var sum = builder.current(0)
+        for dx in 1...4 { sum = try builder.apply(.add, [sum, try builder.tap(0, dx: dx, dy: 0)]) }
+        let kernel = try builder.finish(sum)
+        let wide = KernelFilter(
+            name: "wide", summary: "", ports: ["image"], parameters: [],
+            stages: [.init(kernel: kernel, inputs: [.port(0)], uniforms: [])])
+        let video = counter(VideoFormat(.yuv420p, width: 16, height: 8))
+        let nodes = registry(
+            sources: ["video": video, "count": counter()],
+            sinks: ["view": CollectingSink(small), "view2": CollectingSink(small)])
+        var patch = Patch()
+        patch.add("in", "video")
+        patch.add("a", wide)
+        patch.add("b", wide)
+        patch.add("out", "view")
+        patch.add("out2", "view2")
+        patch.wire("in", "a", "out")
+        patch.wire("in", "b", "out2")
+        let rehearsal = PatchRehearsal(registry: nodes, graphDirectory: ".")
+        #expect(try rehearsal.plan(patch).passes.map(\.nodes) == [[], ["a"], ["b"]])
+        // RGBA the right way up is read as it is.
+        patch.nodes[0].kind = "count"
+        #expect(try rehearsal.plan(patch).passes.map(\.nodes) == [["a"], ["b"]])
+    }
+
     @Test func twoSinksOfOneFormatShareOnePass() throws {
         var patch = Patch()
         patch.add("in", "count")

@@ -29,6 +29,18 @@ extension Planner {
         }
     }
 
+    /// The picture as half floats the right way up, converted once for all who read many of its pixels.
+    mutating func unpacked(_ stored: StoredPicture, ofNode upstream: NodeID?) throws -> StoredPicture {
+        guard stored.format.pixelFormat.isYCbCr || stored.format.orientation != .identity else { return stored }
+        let expression = try asExpression(.stored(stored))
+        let format = intermediate(expression)
+        let key = upstream.map { ConversionKey(node: $0, format: format, fill: .stretch) }
+        if let key, let known = conversions[key] { return known }
+        let result = try compute(expression, as: format, reason: "its reader looks at many pixels around each")
+        if let key { conversions[key] = result }
+        return result
+    }
+
     /// Compiles the expression into a pass that writes this format.
     mutating func compute(
         _ expression: PictureExpression, as format: VideoFormat, reason: String
@@ -85,6 +97,17 @@ extension Planner {
                 process.releases.append(slot)
                 plan.steps[index] = .process(process)
             }
+        }
+    }
+}
+
+extension Footprint {
+    /// Pixels that a kernel reads of an input for each of its own, at most; a gather counts as one.
+    var reads: Int {
+        switch self {
+        case .unused: 0
+        case .point, .gather: 1
+        case .stencil(let left, let right, let up, let down): (left + right + 1) * (up + down + 1)
         }
     }
 }

@@ -30,6 +30,9 @@ struct Planner {
     /// Instructions and inputs beyond which a pass is cut, so that registers and compile time stay bounded.
     static let largestPass = 4000
     static let mostInputs = 8
+    /// Pixels that a kernel may read around its own from a picture that must be converted or turned while it is read; beyond
+    /// it, one conversion of the picture is cheaper than one for each read.
+    static let mostPackedReads = 4
 
     var plan = Plan()
     var pictures: [NodeID: Picture] = [:]
@@ -192,7 +195,10 @@ struct Planner {
                 return nil
             }
         }
-        let stored = try store(picture, ofNode: upstream)
+        var stored = try store(picture, ofNode: upstream)
+        if sameSize, expression.kernel.footprint(ofInput: index).reads > Self.mostPackedReads {
+            stored = try unpacked(stored, ofNode: upstream)
+        }
         if !sameSize {
             expression.kernel = expression.kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
         }
