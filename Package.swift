@@ -16,6 +16,10 @@ func tests(_ name: String, _ uses: String, exclude: [String] = []) -> Target {
     .testTarget(name: name, dependencies: names(uses), exclude: exclude, swiftSettings: strict)
 }
 
+/// The test targets that this build has: all, or those that PATCHBAY_TESTS names, which builds in a fraction of the time:
+/// PATCHBAY_TESTS=PatchKernelTests scripts/test --filter FormatTests
+let chosenTests = Context.environment["PATCHBAY_TESTS"].map { Set($0.split(separator: " ").map { String($0) }) }
+
 let package = Package(
     name: "Patchbay",
     products: [
@@ -65,6 +69,6 @@ let package = Package(
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),
         tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
-    ],
+    ].filter { !$0.isTest || chosenTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,9 @@
 import Glibc
+import PatchFilters
 import PatchGraph
 import PatchLua
 import PatchMedia
+import Testing
 
 /// Kinds of node that exist only by name, as scripts see the real ones.
 enum FakeGraph {
@@ -54,7 +56,14 @@ enum FakeGraph {
             .sink { _, _ in throw PatchError(.unavailable, "fake") })
     }
 
-    static let catalog = FilterCatalog()
+    /// With PATCHBAY_LIBRARY=Sources/PatchFilters/Library, the files as they are now instead of those that were built in.
+    static let catalog: FilterCatalog = {
+        guard let folder = getenv("PATCHBAY_LIBRARY").map({ String(cString: $0) }) else { return FilterCatalog() }
+        do { return FilterCatalog(library: try FilterLibrary(folder: folder)) } catch {
+            Issue.record(error)
+            return FilterCatalog()
+        }
+    }()
 }
 
 /// A folder for one test, removed at its end.

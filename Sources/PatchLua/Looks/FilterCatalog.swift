@@ -35,17 +35,20 @@ public final class FilterCatalog: Sendable {
 
     private let shelf = Mutex(Shelf())
 
-    public init() {}
+    private let library: FilterLibrary
+
+    /// - Parameter library: the program's own filters, unless another is given.
+    public init(library: FilterLibrary = .builtIn) { self.library = library }
 
     /// Names of all filters, such as `brightness` and `blend.normal`, sorted.
-    public var names: [String] { FilterLibrary.names }
+    public var names: [String] { library.names }
 
     /// A filter by name.
     /// - Throws: `PatchError.notFound` with the nearest name; `.kernel` when the library's own text is wrong.
     public func filter(_ name: String) throws -> KernelFilter {
         try shelf.withLock { shelf in
             if let known = shelf.filters[name] { return known }
-            guard let source = FilterLibrary.source(of: name) else {
+            guard let source = library.source(of: name) else {
                 throw PatchError(
                     .notFound, "there is no filter '\(name)'",
                     remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
@@ -73,8 +76,8 @@ public final class FilterCatalog: Sendable {
     }
 
     /// The Lua text of a filter, for people to read; nil when there is none of that name.
-    public func source(_ name: String) -> String? { FilterLibrary.source(of: name) }
+    public func source(_ name: String) -> String? { library.source(of: name) }
 
     /// The family that a filter is listed under, such as `color`.
-    public func category(_ name: String) -> String? { FilterLibrary.category(of: name) }
+    public func category(_ name: String) -> String? { library.category(of: name) }
 }
