@@ -19,6 +19,8 @@ extension PassEmitter {
             storeRows(packed, plane: 0, bytes: 4)
             return []
         case .planes(let values):
+            // All of them before the first is stored: the output may be the memory of an input.
+            for value in values { _ = vector(value) }
             for (plane, value) in values.enumerated() {
                 if format.isHalf {
                     storeRows(floatToHalf(vector(value)), plane: plane, bytes: 2)
@@ -28,8 +30,12 @@ extension PassEmitter {
             }
             return []
         case .subsampled(let luma, let chroma):
+            for value in chroma.values { _ = vector(value) }
             storeCodes(vector(luma), plane: 0)
             return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
+        case .fixed(let fixed):
+            emitFixed(fixed)
+            return []
         case .conversion(.decode(let numbers)):
             emitDecoding(numbers)
             return []

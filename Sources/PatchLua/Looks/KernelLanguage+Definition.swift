@@ -124,7 +124,10 @@ extension KernelLanguage {
         let builder = KernelBuilder(
             name: name,
             inputs: inputNames.map { InputDeclaration(name: $0, light: meaning.light, alpha: meaning.alpha) },
-            uniforms: parameters.map { UniformDeclaration(name: $0.name, type: $0.form.valueType) },
+            uniforms: parameters.map {
+                UniformDeclaration(
+                    name: $0.name, type: $0.form.valueType, range: $0.range ?? ($0.form == .color ? 0...1 : nil))
+            },
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
