@@ -205,7 +205,6 @@ extension PassEmitter {
     private func roundedProduct(
         _ a: LLVMValueRef, _ b: LLVMValueRef, _ asm: LLVMAssembler, _ count: Int
     ) -> LLVMValueRef {
-        #if arch(x86_64)
         if cpu.hasRoundedProduct, let width = [32, 16, 8].first(where: { $0 <= 2 * cpu.lanes && count % $0 == 0 }) {
             let name = [
                 32: "llvm.x86.avx512.pmul.hr.sw.512", 16: "llvm.x86.avx2.pmul.hr.sw",
@@ -225,7 +224,6 @@ extension PassEmitter {
             }
             return parts[0]
         }
-        #endif
         let wide = types.vector(types.i32, count)
         func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), count) }
         let product = asm.intMul(
