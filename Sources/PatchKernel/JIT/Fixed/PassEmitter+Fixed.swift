@@ -21,10 +21,15 @@ extension PassEmitter {
         let codes = fixed.codes.map { planar($0, fixed.program).parts[0] }
         if codes.count == 4, [.rgba, .bgra].contains(description.output.format) {
             storePacked(codes)
-        } else {
-            for (plane, code) in codes.enumerated() {
-                storeRows(
-                    LLVMBuildTrunc(body.builder, code, types.vector(types.i8, lanes), ""), plane: plane, bytes: 1)
+            return
+        }
+        let format = description.output.format
+        let bytes = codes.map { LLVMBuildTrunc(body.builder, $0, types.vector(types.i8, lanes), "")! }
+        for plane in description.planes.written(of: format) {
+            if plane == 1, format.planeCount == 2 {
+                storePairs(bytes[1], bytes[2], bytes: 1)
+            } else {
+                storeRows(bytes[plane], plane: plane, bytes: 1)
             }
         }
     }
