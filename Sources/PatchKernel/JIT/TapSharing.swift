@@ -15,16 +15,27 @@ struct TapSharing {
     /// Five or more reads stand above each other.
     private(set) var isTall = false
 
-    init(_ program: ScalarProgram) {
+    /// `reversed`: inputs whose rows are read from the other end, which share nothing.
+    init(_ program: ScalarProgram, reversed: Set<Int>) {
         var rows: [Line: Set<Int>] = [:]
         var columns: [Line: Set<Int>] = [:]
         for node in program.nodes {
-            guard case .load(let load) = node.operation else { continue }
+            guard case .load(let load) = node.operation, !reversed.contains(load.input) else { continue }
             rows[Line(load, at: load.dy), default: []].insert(load.dx)
             columns[Line(load, at: load.dx), default: []].insert(load.dy)
         }
         wide = Set(rows.filter { $0.value.count >= Self.worthwhile }.keys)
         isTall = columns.contains { $0.value.count >= Self.worthwhile }
+    }
+
+    /// How many reads stand above each other at most.
+    static func stackedReads(_ program: FixedProgram) -> Int {
+        var columns: [Line: Set<Int>] = [:]
+        for node in program.nodes {
+            guard case .load(let load) = node.operation else { continue }
+            columns[Line(load, at: load.dx), default: []].insert(load.dy)
+        }
+        return columns.values.map(\.count).max() ?? 0
     }
 
     /// Whether a read has that many others in its row.
