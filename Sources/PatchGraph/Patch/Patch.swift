@@ -109,11 +109,15 @@ public struct KernelFilter: Hashable, Sendable {
         public var inputs: [Input]
         /// For each uniform of the kernel: the filter's parameter that feeds it.
         public var uniforms: [String]
+        /// How many channels the stage's result keeps where it is stored, 1 to 4. The kernel gives the others the values that
+        /// reading fewer planes back gives: r, r, r, 1 for one; r, g, 0, 1 for two; r, g, b, 1 for three.
+        public var channels: Int
 
-        public init(kernel: Kernel, inputs: [Input], uniforms: [String]) {
+        public init(kernel: Kernel, inputs: [Input], uniforms: [String], channels: Int = 4) {
             self.kernel = kernel
             self.inputs = inputs
             self.uniforms = uniforms
+            self.channels = channels
         }
     }
 

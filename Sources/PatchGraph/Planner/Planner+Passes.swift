@@ -14,7 +14,8 @@ extension Planner {
     }
 
     func intermediate(_ expression: PictureExpression) -> VideoFormat {
-        VideoFormat(.half4, width: expression.width, height: expression.height, color: .srgb)
+        VideoFormat(
+            .half(channels: expression.channels), width: expression.width, height: expression.height, color: .srgb)
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.

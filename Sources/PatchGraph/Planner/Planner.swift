@@ -151,7 +151,7 @@ struct Planner {
             }
             var expression = PictureExpression(
                 kernel: stage.kernel, inputs: [], uniforms: uniforms, width: size.width, height: size.height,
-                nodes: [node.id])
+                channels: stage.channels, nodes: [node.id])
             for source in stage.inputs {
                 switch source {
                 case .port(let port):

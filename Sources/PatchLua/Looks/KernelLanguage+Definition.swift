@@ -6,7 +6,7 @@ import PatchMedia
 /// `kernel{ … }`: reads the table and runs its functions.
 extension KernelLanguage {
     private static let words = ["summary", "params", "light", "alpha", "space", "inputs", "pixel", "sample", "passes"]
-    private static let passWords = ["name", "inputs", "light", "alpha", "space", "pixel", "sample"]
+    private static let passWords = ["name", "inputs", "light", "alpha", "space", "pixel", "sample", "channels"]
 
     /// How a stage's numbers are meant.
     private struct Meaning {
@@ -147,11 +147,38 @@ extension KernelLanguage {
             throw wrongResult(word, trace, place, call)
         }
         try trace.checkConditions()
+        let channels = try channels(table, name, call)
         let kernel: Kernel
-        do { kernel = try trace.builder.finish(result) } catch {
+        do { kernel = try trace.builder.finish(try keep(channels, of: result, trace)) } catch {
             throw PatchError(error.code == .budget ? .budget : .kernel, error.message, remedy: error.remedy, at: place)
         }
-        return KernelFilter.Stage(kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name))
+        return KernelFilter.Stage(
+            kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), channels: channels)
+    }
+
+    /// How many channels a pass says its result has.
+    private func channels(_ table: Int32, _ name: String, _ call: LuaCall) throws -> Int {
+        call.pushField(table, "channels")
+        defer { call.pop() }
+        if call.isAbsent(-1) { return 4 }
+        guard let count = call.integer(-1), (1...4).contains(count) else {
+            throw call.error(
+                "channels of '\(name)' is \(call.describe(-1))", "it is 1 (r), 2 (r, g), 3 (r, g, b) or 4")
+        }
+        return count
+    }
+
+    /// The result as it is read back when only so many channels are stored, whether or not it is stored.
+    private func keep(_ channels: Int, of result: Value, _ trace: KernelTrace) throws(KernelError) -> Value {
+        guard channels < 4 else { return result }
+        let one = trace.builder.constant(Float(1))
+        switch channels {
+        case 1: return try trace.builder.construct(.vec4, [try trace.builder.swizzle(result, "rrr"), one])
+        case 2:
+            return try trace.builder.construct(
+                .vec4, [try trace.builder.swizzle(result, "rg"), trace.builder.constant(Float(0)), one])
+        default: return try trace.builder.construct(.vec4, [try trace.builder.swizzle(result, "rgb"), one])
+        }
     }
 
     private func wrongResult(_ word: String, _ trace: KernelTrace, _ place: SourceLocation?, _ call: LuaCall)
