@@ -184,7 +184,9 @@ struct Planner {
             let fits =
                 producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
                 && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
-            if isCheap, fits {
+            // A stencil inside a stencil would need the registers of both at once: beautify's last pass took four times as long.
+            let isTangled = !producer.kernel.isPoint && !expression.kernel.isPoint
+            if isCheap, fits, !isTangled {
                 let consumer = expression.kernel
                 expression.kernel = try wrap { () throws(KernelError) in
                     try consumer.inlining(producer.kernel, asInput: index)
