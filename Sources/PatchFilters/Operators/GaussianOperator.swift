@@ -4,7 +4,8 @@ import PatchMedia
 
 /// `native = "gaussian"`: a Gaussian blur; Y'CbCr plane by plane, chroma at its own size.
 ///
-/// Parameter `sigma`: standard deviation in pixels, cut to 0…200; 0 hands the picture on as it is.
+/// Parameters: `sigma`, the standard deviation in pixels, and `heights`, in heights of the picture; they add up and are cut
+/// to 0…200 pixels. 0 hands the picture on as it is.
 /// Thread-safety: as `NativeOperator`.
 final class GaussianOperator: NativeOperator, @unchecked Sendable {
     // Unchecked: the pyramids' memory is used in `process` alone, which runs once at a time.
@@ -12,7 +13,7 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     static let kind = OperatorKind(
         name: "gaussian", summary: "A Gaussian blur of any width.",
         formats: [.half4, .half3, .half2, .half1, .rgba, .bgra, .gray8, .yuv420p, .yuv444p],
-        parameters: [OperatorParameter("sigma", default: [2])]
+        parameters: [OperatorParameter("sigma", default: [0]), OperatorParameter("heights", default: [0])]
     ) { try GaussianOperator($0) }
 
     static let widest: Float = 200
@@ -45,7 +46,7 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     }
 
     func process(_ call: OperatorCall) -> OperatorResult {
-        let asked = call.parameters[0]
+        let asked = call.parameters[0] + call.parameters[1] * Float(output.height)
         let sigma = asked > 0 ? min(asked, Self.widest) : 0
         guard sigma >= Self.narrowest else { return .input(0) }
         let input = call.inputs[0]
