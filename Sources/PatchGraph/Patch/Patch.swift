@@ -121,10 +121,25 @@ public struct KernelFilter: Hashable, Sendable {
         }
     }
 
+    /// Whether a node of the filter says how large its result is.
+    public enum Sizing: String, Hashable, Sendable, CaseIterable {
+        /// As large as the first input.
+        case input
+        /// `size = "WxH"`, else as large as the first input.
+        case optional
+        /// `size = "WxH"` must be there.
+        case required
+    }
+
     public var name: String
     public var summary: String
     /// Names of the input ports; the first one gives the filter its size.
     public var ports: [String]
+    /// What a port that needs no wire shows without one: straight R'G'B'A, by the port's index. Never the first port.
+    public var portDefaults: [Int: [Float]] = [:]
+    public var sizing = Sizing.input
+    /// The result has the first input's alpha, pixel by pixel.
+    public var keepsAlpha = true
     public var parameters: [ParameterSchema]
     /// In order; the last one's result is the filter's.
     public var stages: [Stage]

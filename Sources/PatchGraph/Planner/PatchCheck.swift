@@ -125,7 +125,9 @@ extension Patch {
             let ports = portsOf[node.id]?.names ?? []
             for (index, name) in ports.enumerated() {
                 guard let wire = inputs[node.id]?[index] else {
-                    if portsOf[node.id]?.isSink == true { continue }
+                    if portsOf[node.id]?.isSink == true || portsOf[node.id]?.optional.contains(index) == true {
+                        continue
+                    }
                     throw PatchError(
                         .graph, "input '\(name)' of \(node.kind) has no source",
                         remedy: "wire a node to it, as in other:addTarget(\(node.id), \"\(name)\")", node: node.id,
@@ -144,4 +146,6 @@ struct NodePorts {
     var names: [String]
     var hasOutput: Bool
     var isSink: Bool
+    /// Indices of the ports that need no wire.
+    var optional: Set<Int> = []
 }

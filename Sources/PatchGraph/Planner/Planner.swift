@@ -155,7 +155,12 @@ struct Planner {
             for source in stage.inputs {
                 switch source {
                 case .port(let port):
-                    let picture = try input(port, of: node, checked)
+                    let picture =
+                        if let color = filter.portDefaults[port], upstream[port] == nil {
+                            Picture.expression(try constant(color, size))
+                        } else {
+                            try input(port, of: node, checked)
+                        }
                     _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
                 case .stage(let earlier):
                     let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
@@ -238,6 +243,18 @@ struct Planner {
             result.inputs = unique.map(\.picture)
         }
         return result
+    }
+
+    /// One colour everywhere, known to the compiler: what a port shows that has no wire.
+    private func constant(_ color: [Float], _ size: (width: Int, height: Int)) throws -> PictureExpression {
+        let kernel = try wrap { () throws(KernelError) in
+            var builder = KernelBuilder(name: "constant", inputs: [], uniforms: [], alpha: .straight)
+            let parts = color.map { builder.constant($0) }
+            let result = try builder.construct(.vec4, parts)
+            return try builder.finish(result)
+        }
+        return PictureExpression(
+            kernel: kernel, inputs: [], uniforms: [], width: size.width, height: size.height, nodes: [])
     }
 
     mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {

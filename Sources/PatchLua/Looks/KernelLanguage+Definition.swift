@@ -5,7 +5,10 @@ import PatchMedia
 
 /// `kernel{ … }`: reads the table and runs its functions.
 extension KernelLanguage {
-    private static let words = ["summary", "params", "light", "alpha", "space", "inputs", "pixel", "sample", "passes"]
+    private static let words = [
+        "summary", "params", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "size", "keepsAlpha",
+        "optional",
+    ]
     private static let passWords = ["name", "inputs", "light", "alpha", "space", "pixel", "sample", "channels"]
 
     /// How a stage's numbers are meant.
@@ -36,6 +39,12 @@ extension KernelLanguage {
             throw call.error("kernel '\(name)' has \(ports.count) inputs", "it has 1 to 8, each with its own name")
         }
         let meaning = try meaning(1, Meaning(), call)
+        let sizeWord = try text(1, "size", call) ?? KernelFilter.Sizing.input.rawValue
+        guard let sizing = KernelFilter.Sizing(rawValue: sizeWord) else {
+            throw call.error(
+                "size of kernel '\(name)' is \"\(sizeWord)\"",
+                "it is \"optional\" or \"required\" for a node that takes size = \"640x360\"")
+        }
 
         var stages: [KernelFilter.Stage] = []
         call.pushField(1, "passes")
@@ -95,7 +104,37 @@ extension KernelLanguage {
                 lua_settop(call.pointer, passes)
             }
         }
-        return KernelFilter(name: name, summary: summary, ports: ports, parameters: parameters, stages: stages)
+        var filter = KernelFilter(name: name, summary: summary, ports: ports, parameters: parameters, stages: stages)
+        filter.sizing = sizing
+        filter.portDefaults = try portDefaults(ports, name, call)
+        call.pushField(1, "keepsAlpha")
+        filter.keepsAlpha = call.isAbsent(-1) || call.isTrue(-1)
+        call.pop()
+        return filter
+    }
+
+    /// `optional = { mask = "#ffffff" }`: the ports that need no wire, and the colour that they show without one.
+    private func portDefaults(_ ports: [String], _ name: String, _ call: LuaCall) throws -> [Int: [Float]] {
+        call.pushField(1, "optional")
+        defer { call.pop() }
+        if call.isAbsent(-1) { return [:] }
+        let shape = "write optional = { mask = \"#ffffff\" }"
+        guard call.kind(-1) == .table else { throw call.error("optional is \(call.describe(-1))", shape) }
+        let table = lua_gettop(call.pointer)
+        var defaults: [Int: [Float]] = [:]
+        for key in try call.keys(table).names {
+            guard let port = ports.firstIndex(of: key), port > 0 else {
+                throw call.error(
+                    "optional names '\(key)', which is \(ports.first == key ? "the first input" : "no input") of '\(name)'",
+                    shape)
+            }
+            call.pushField(table, key)
+            defaults[port] = try ScriptColor.read(call, lua_gettop(call.pointer), what: "optional '\(key)'").map {
+                Float($0)
+            }
+            call.pop()
+        }
+        return defaults
     }
 
     // MARK: One stage
