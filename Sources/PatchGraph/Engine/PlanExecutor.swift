@@ -21,6 +21,8 @@ final class PlanExecutor: @unchecked Sendable {
     private struct Work {
         /// nil for a native filter.
         var pass: CompiledPass?
+        /// For the chroma planes, where they are computed apart.
+        var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
         var pool: FramePool?
         var inputs: Range<Int>
@@ -34,6 +36,8 @@ final class PlanExecutor: @unchecked Sendable {
     private let slotTable: UnsafeMutableBufferPointer<Int>
     private let slots: UnsafeMutableBufferPointer<Frame?>
     private let images: UnsafeMutableBufferPointer<ImageReference>
+    /// The chroma planes of the same.
+    private let chromaImages: UnsafeMutableBufferPointer<ImageReference>
     private let uniforms: UnsafeMutableBufferPointer<Float>
     /// Nanoseconds that each step took in this tick.
     private let durations: UnsafeMutableBufferPointer<Int64>
@@ -77,11 +81,12 @@ final class PlanExecutor: @unchecked Sendable {
             switch step {
             case .pass(let pass):
                 Work(
-                    pass: pass.compiled, processor: nil, pool: store.pool(for: plan.slots[pass.output]),
+                    pass: pass.compiled, chroma: pass.chroma, processor: nil,
+                    pool: store.pool(for: plan.slots[pass.output]),
                     inputs: place(pass.inputs), output: pass.output, releases: place(pass.releases),
                     uniformOffset: pass.uniformOffset,
                     bandRows: Self.bandRows(
-                        alignment: pass.compiled.rowAlignment, height: plan.slots[pass.output].height,
+                        alignment: pass.rowAlignment, height: plan.slots[pass.output].height,
                         workers: workers))
             case .process(let process):
                 Work(
@@ -98,6 +103,8 @@ final class PlanExecutor: @unchecked Sendable {
         slots.initialize(repeating: nil)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        chromaImages = .allocate(capacity: images.count)
+        chromaImages.initialize(repeating: ImageReference(nothing))
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
@@ -119,6 +126,7 @@ final class PlanExecutor: @unchecked Sendable {
         slotTable.deallocate()
         slots.deinitialize().deallocate()
         images.deallocate()
+        chromaImages.deallocate()
         uniforms.deallocate()
         durations.deallocate()
     }
@@ -249,13 +257,23 @@ final class PlanExecutor: @unchecked Sendable {
             return
         }
         slots[output] = frame
-        guard let uniformBase = uniforms.baseAddress else { return }
-        workers.run(
-            BandJob(
-                pass: pass,
-                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
-                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-                context: context, rows: frame.height, bandRows: work[index].bandRows))
+        if let job = job(index, pass, frame, context) { workers.run(job) }
+    }
+
+    /// A pass over the pictures that are bound now.
+    private func job(_ index: Int, _ pass: CompiledPass, _ frame: Frame, _ context: FrameContext) -> BandJob? {
+        guard let uniformBase = uniforms.baseAddress else { return nil }
+        let count = work[index].inputs.count
+        var job = BandJob(
+            pass: pass, inputs: UnsafeBufferPointer(start: images.baseAddress, count: count),
+            output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
+            context: context, rows: frame.height, bandRows: work[index].bandRows)
+        if let chroma = work[index].chroma {
+            job.chroma = ChromaJob(
+                pass: chroma, inputs: UnsafeBufferPointer(start: chromaImages.baseAddress, count: count),
+                output: job.output.showing(chroma.description.planes, of: frame.format.pixelFormat))
+        }
+        return job
     }
 
     /// Points the image references at what the step reads. False when one of them has no frame.
@@ -263,6 +281,10 @@ final class PlanExecutor: @unchecked Sendable {
         for (position, entry) in work[index].inputs.enumerated() {
             guard let frame = slots[slotTable[entry]] else { return false }
             images[position] = ImageReference(frame)
+            if let chroma = work[index].chroma {
+                chromaImages[position] = images[position].showing(
+                    chroma.description.planes, of: frame.format.pixelFormat)
+            }
         }
         return true
     }
@@ -278,14 +300,11 @@ final class PlanExecutor: @unchecked Sendable {
     func warm() {
         for (index, slot) in sourceSlots.enumerated() { if let slot { slots[slot] = blanks[index] } }
         for index in work.indices {
-            guard let pass = work[index].pass, let frame = work[index].pool?.take(), bindInputs(of: index),
-                let uniformBase = uniforms.baseAddress
-            else { continue }
+            guard let pass = work[index].pass, let frame = work[index].pool?.take(), bindInputs(of: index) else {
+                continue
+            }
             slots[work[index].output] = frame
-            pass.run(
-                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
-                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-                context: FrameContext(time: 0, frame: 0), rows: 0..<min(frame.height, work[index].bandRows))
+            job(index, pass, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
         }
         for slot in slots.indices { slots[slot] = nil }
     }
@@ -298,7 +317,7 @@ extension Frame {
         guard format.pixelFormat.isYCbCr else { return }
         let pixelFormat = format.pixelFormat
         let shift = pixelFormat.bitDepth - 8
-        let high = pixelFormat == .p010 ? 6 : 0
+        let high = pixelFormat.lowBits
         let black = (format.color.range == .full ? 0 : 16) << (shift + high)
         let neutral = 128 << (shift + high)
         for index in 0..<pixelFormat.planeCount {

@@ -63,7 +63,13 @@ public enum PlanStep: Sendable {
 
 /// One run of machine code over a picture.
 public struct PlanPass: Sendable {
+    /// The whole picture's machine code, or luma's where `chroma` has code of its own.
     public let compiled: CompiledPass
+    /// The code for the chroma planes, where planes are computed apart.
+    public var chroma: CompiledPass?
+    /// Why planes are not computed apart, though the pass writes subsampled Y'CbCr; empty where they are, or where there are
+    /// none.
+    public var whyTogether = ""
     /// Slots read, one for each of the kernel's inputs.
     public let inputs: [Int]
     public let output: Int
@@ -75,6 +81,12 @@ public struct PlanPass: Sendable {
     public let reason: String
     /// Slots that nobody reads afterwards.
     var releases: [Int] = []
+
+    /// Rows of the picture that bands begin on a multiple of.
+    var rowAlignment: Int {
+        guard let chroma else { return compiled.rowAlignment }
+        return max(compiled.rowAlignment, chroma.rowAlignment << chroma.description.planes.log2Height)
+    }
 }
 
 /// One call of a native filter.

@@ -184,7 +184,9 @@ struct Planner {
         // Ports already joined may have become several inputs, so this one is where those end.
         let index = expression.inputs.count
         let sameSize = picture.size == (expression.width, expression.height)
-        if case .expression(let producer) = picture, sameSize, expression.kernel.footprint(ofInput: index) == .point {
+        let space = expression.kernel.space
+        let reads = expression.kernel.footprint(ofInput: index)
+        if case .expression(let producer) = picture, sameSize, reads == .point, mayShare(space, producer) {
             let isCheap = readers <= 1 || isCheap(producer)
             let fits =
                 producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
@@ -202,8 +204,8 @@ struct Planner {
                 return nil
             }
         }
-        var stored = try store(picture, ofNode: upstream)
-        if sameSize, expression.kernel.footprint(ofInput: index).reads > Self.mostPackedReads {
+        var stored = try store(picture, ofNode: upstream, readIn: space)
+        if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }
         if !sameSize {
@@ -211,6 +213,13 @@ struct Planner {
         }
         expression.inputs.append(stored)
         return stored
+    }
+
+    /// Whether a reader's kernel and what it reads may be one: both can work in one space, and neither loses by it.
+    func mayShare(_ space: KernelSpace, _ producer: PictureExpression) -> Bool {
+        let other = producer.kernel.space
+        if space == .rgb, other == .any, prefersPlanes(producer), planarFormat(producer) != nil { return false }
+        return space == other || space == .any || other == .any || producer.inputs.isEmpty && space == .rgb
     }
 
     /// Inputs that read the same slot become one. Where one wants straight and the other premultiplied colour (or another

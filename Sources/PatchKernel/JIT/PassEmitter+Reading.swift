@@ -16,10 +16,27 @@ extension PassEmitter {
         let isChroma = format.isYCbCr && load.channel > 0
         if isChroma, format.log2ChromaWidth > 0 { return emitChroma(load) }
         let isWide = format.bitDepth > 8
+        if isChroma, format.planeCount == 2 { return emitInterleaved(load) }
         let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
         var raw = rawRows(
             key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 2 : 1, count: columns)
-        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), lanes)) }
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), lanes))
+        }
+        return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
+    }
+
+    /// Cb or Cr out of pairs at full size.
+    private mutating func emitInterleaved(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let format = description.inputs[load.input].format
+        let isWide = format.bitDepth > 8
+        let key = ReadSlot(input: load.input, plane: 1, dy: load.dy, edge: load.edge, rule: .direct)
+        let pairs = rawRows(
+            key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 4 : 2, count: 2 * columns)
+        var raw = body.shuffle(pairs, nil, (0..<lanes).map { 2 * $0 + load.channel - 1 })
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), lanes))
+        }
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
@@ -95,6 +112,9 @@ extension PassEmitter {
     mutating func chromaCodes(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let format = description.inputs[load.input].format
         if format.log2ChromaWidth > 0 { return subsampledChroma(load) }
+        if format.planeCount == 2 {
+            return LLVMBuildTrunc(body.builder, emitInterleaved(load), types.vector(types.i16, lanes), "")
+        }
         let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
         let raw = rawRows(key, shift: load.dx, element: types.i8, bytes: 1, count: columns)
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i16, lanes), "")
@@ -166,7 +186,9 @@ extension PassEmitter {
             count: isInterleaved ? columns : half)
         if isInterleaved { raw = body.shuffle(raw, nil, (0..<half).map { 2 * $0 + load.channel - 1 }) }
         if !isWide { raw = LLVMBuildZExt(body.builder, raw, types.vector(types.i16, half), "") }
-        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), half)) }
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), half))
+        }
         return raw
     }
 
@@ -281,7 +303,7 @@ extension PassEmitter {
             return halfToFloat(LLVMBuildTrunc(body.builder, words, types.vector(types.i16, lanes), ""))
         }
         var code = body.and(words, splat(isWide ? 0xffff : 0xff))
-        if format == .p010 { code = body.shiftRightLogical(code, splat(6)) }
+        if format.lowBits > 0 { code = body.shiftRightLogical(code, splat(format.lowBits)) }
         return code
     }
 }

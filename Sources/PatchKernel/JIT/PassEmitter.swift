@@ -109,7 +109,8 @@ struct PassEmitter {
     /// Read directly from the context, cheaper than from the table.
     private func isContextLeaf(_ index: Int) -> Bool {
         switch program.nodes[index].operation {
-        case .outputWidth, .outputHeight, .inputWidth, .inputHeight, .time, .frame: true
+        case .outputWidth, .outputHeight, .inputWidth, .inputHeight, .pictureWidth, .pictureHeight, .time, .frame:
+            true
         default: false
         }
     }
@@ -300,10 +301,12 @@ struct PassEmitter {
             let base = memoized("uniforms") { $0.word(PassLayout.Word.uniforms, $0.types.pointer) }
             return entry.load(types.float, entry.offset(base, slot * 4), alignment: 4)
         case .row: return memoized("row") { $0.word(PassLayout.Word.row, $0.types.i32) }
-        case .outputWidth: return memoized("width") { $0.word(PassLayout.Word.width, $0.types.i32) }
-        case .outputHeight: return memoized("height") { $0.word(PassLayout.Word.height, $0.types.i32) }
+        case .outputWidth: return memoized("width") { $0.word(PassLayout.Word.pictureWidth, $0.types.i32) }
+        case .outputHeight: return memoized("height") { $0.word(PassLayout.Word.pictureHeight, $0.types.i32) }
         case .inputWidth(let i): return word(layout.inputWord(i), types.i32)
         case .inputHeight(let i): return word(layout.inputWord(i) + 1, types.i32)
+        case .pictureWidth(let i): return word(layout.inputWord(i) + PassLayout.pictureWord, types.i32)
+        case .pictureHeight(let i): return word(layout.inputWord(i) + PassLayout.pictureWord + 1, types.i32)
         case .time: return word(PassLayout.Word.time, types.float)
         case .frame: return word(PassLayout.Word.frame, types.i32)
         default:

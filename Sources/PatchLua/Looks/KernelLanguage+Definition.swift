@@ -167,7 +167,8 @@ extension KernelLanguage {
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
-            serial: serial, builder: builder, parameterNames: parameters.map(\.name), inputCount: inputNames.count)
+            serial: serial, builder: builder, parameterNames: parameters.map(\.name),
+            colours: Set(parameters.filter { $0.form == .color }.map(\.name)), inputCount: inputNames.count)
         self.trace = trace
         defer { self.trace = nil }
         lua_checkstack(call.pointer, Int32(inputNames.count) + 8)

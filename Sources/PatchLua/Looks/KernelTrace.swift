@@ -10,6 +10,8 @@ final class KernelTrace {
     /// Tells the handles of this run from those that a script kept from an earlier one.
     let serial: Int32
     let parameterNames: [String]
+    /// Parameters that are colours, and so arrive in the kernel's own space.
+    let colours: Set<String>
     let inputCount: Int
     var builder: KernelBuilder
     private var values: [Int: Value] = [:]
@@ -17,7 +19,8 @@ final class KernelTrace {
     private var unusedConditions: [Int32: (words: String, location: SourceLocation?)] = [:]
     private var conditionCount: Int32 = 0
 
-    init(serial: Int32, builder: KernelBuilder, parameterNames: [String], inputCount: Int) {
+    init(serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>, inputCount: Int) {
+        self.colours = colours
         self.serial = serial
         self.builder = builder
         self.parameterNames = parameterNames
