@@ -111,8 +111,28 @@ public struct NodeKind: Sendable {
 /// Thread-safety: all members may be called from any thread.
 public final class NodeRegistry: Sendable {
     private let kinds = Mutex<[String: NodeKind]>([:])
+    private let operators = Mutex<[String: OperatorKind]>([:])
 
-    public init(_ kinds: [NodeKind] = []) { register(kinds) }
+    public init(_ kinds: [NodeKind] = [], operators: [OperatorKind] = []) {
+        register(kinds)
+        register(operators: operators)
+    }
+
+    /// Adds native operators, which stages of filters call by name; one of the same name is replaced.
+    public func register(operators added: [OperatorKind]) {
+        operators.withLock { operators in for kind in added { operators[kind.name] = kind } }
+    }
+
+    /// The native operator of this name.
+    /// - Throws: `PatchError.notFound` with the nearest name.
+    public func nativeOperator(_ name: String) throws -> OperatorKind {
+        let (found, names) = operators.withLock { ($0[name], Array($0.keys)) }
+        if let found { return found }
+        throw PatchError(
+            .notFound, "there is no native operator '\(name)'",
+            remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                ?? "there are: \(names.sorted().joined(separator: ", "))")
+    }
 
     /// Adds kinds; a kind of the same name is replaced.
     public func register(_ added: [NodeKind]) {

@@ -38,6 +38,8 @@ struct PictureExpression {
     var height: Int
     /// Whose work this is, upstream first.
     var nodes: [NodeID]
+    /// How it is kept where it is stored.
+    var storage = PixelFormat.half4
 }
 
 /// What a node's output is while planning.

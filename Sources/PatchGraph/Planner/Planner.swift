@@ -11,6 +11,7 @@ protocol NodeProvider {
         of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
     ) throws -> SinkRequest?
     func kindSchema(of node: PatchNode) throws -> NodeSchema
+    func nativeOperator(_ name: String) throws -> OperatorKind
 }
 
 /// Turns a patch into a plan: checks it, joins kernels into passes, chooses formats, compiles, assigns slots.
@@ -141,8 +142,13 @@ struct Planner {
             let uses = filter.stages.count { $0.inputs.contains(.port(port)) }
             return (upstream[port].flatMap { readers[$0] } ?? 1) + max(0, uses - 1)
         }
-        var results: [Picture] = []
-        for stage in filter.stages {
+        var work = FilterWork(filter: filter, node: node, checked: checked, size: size, storeIndex: storeIndex)
+        for (index, stage) in filter.stages.enumerated() {
+            let stageSize = stage.size.applied(to: size)
+            guard case .kernel(let kernel) = stage.work else {
+                work.results.append(.stored(try operate(index, size: stageSize, &work)))
+                continue
+            }
             let uniforms: [UniformSource] = try stage.uniforms.map { name in
                 guard let found = storeIndex[name] else {
                     throw PatchError(.kernel, "the kernel reads a parameter '\(name)' that the filter does not have")
@@ -150,8 +156,8 @@ struct Planner {
                 return .parameter(storeIndex: found.index, count: found.count)
             }
             var expression = PictureExpression(
-                kernel: stage.kernel, inputs: [], uniforms: uniforms, width: size.width, height: size.height,
-                nodes: [node.id])
+                kernel: kernel, inputs: [], uniforms: uniforms, width: stageSize.width, height: stageSize.height,
+                nodes: [node.id], storage: stage.storage ?? .half4)
             for source in stage.inputs {
                 switch source {
                 case .port(let port):
@@ -159,13 +165,17 @@ struct Planner {
                     _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
                 case .stage(let earlier):
                     let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
-                    let stored = try join(results[earlier], ofNode: nil, readers: uses, into: &expression)
-                    if let stored { results[earlier] = .stored(stored) }
+                    let stored = try join(work.results[earlier], ofNode: nil, readers: uses, into: &expression)
+                    if let stored { work.results[earlier] = .stored(stored) }
+                case .pastPort, .pastStage:
+                    let stored = try past(source, readBy: index, &work)
+                    _ = try join(.stored(stored), ofNode: nil, readers: 1, into: &expression)
                 }
             }
-            results.append(.expression(try mergeInputs(expression)))
+            work.results.append(.expression(try mergeInputs(expression)))
         }
-        guard let last = results.last else { throw PatchError(.kernel, "the filter has no stage") }
+        try capturePast(&work)
+        guard let last = work.results.last else { throw PatchError(.kernel, "the filter has no stage") }
         pictures[node.id] = last
     }
 
