@@ -253,7 +253,7 @@ extension NodeRegistry {
             let schema = try kind(of: node).schema
             return NodePorts(
                 names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
-                isSink: schema.role == .sink)
+                isSink: schema.role == .sink, isDelay: schema.isDelay)
         }
     }
 }

@@ -116,7 +116,7 @@ final class PlanExecutor: @unchecked Sendable {
                 work.uniformOffset = operate.uniformOffset
                 work.toleratesMissingInputs = operate.toleratesMissingInputs
                 work.data = operate.data
-                work.isWatched = operate.data != nil
+                work.isWatched = operate.isWatched
             }
             return work
         }

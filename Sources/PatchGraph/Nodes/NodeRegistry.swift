@@ -17,6 +17,8 @@ public struct NodeSchema: Sendable {
     public var ports: [String]
     /// A sink whose (converted) frames can be wired on, as `rawDataOutput`'s are.
     public var forwards: Bool
+    /// What comes out went in some ticks ago, so that the node may close a loop of wires.
+    public var isDelay = false
 
     public init(
         kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
@@ -95,6 +97,8 @@ public struct NodeKind: Sendable {
         case source(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSource)
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
+        /// The engine itself does the work.
+        case builtIn
     }
 
     public var schema: NodeSchema

@@ -63,17 +63,18 @@ extension KernelFilter {
         /// For each uniform of the kernel: the filter's parameter that feeds it.
         public var uniforms: [String]
         public var size: StageSize
-        /// How the result is kept where it has to be stored; nil is `half4`. A format of fewer channels keeps the first ones.
-        public var storage: PixelFormat?
+        /// How many channels the stage's result keeps where it is stored, 1 to 4. The kernel gives the others the values that
+        /// reading fewer planes back gives: r, r, r, 1 for one; r, g, 0, 1 for two; r, g, b, 1 for three.
+        public var channels = 4
 
         public init(
-            kernel: Kernel, inputs: [Input], uniforms: [String], size: StageSize = .filter, storage: PixelFormat? = nil
+            kernel: Kernel, inputs: [Input], uniforms: [String], size: StageSize = .filter, channels: Int = 4
         ) {
             self.work = .kernel(kernel)
             self.inputs = inputs
             self.uniforms = uniforms
             self.size = size
-            self.storage = storage
+            self.channels = channels
         }
 
         public init(native: NativeStage, inputs: [Input], size: StageSize = .filter) {

@@ -36,10 +36,10 @@ struct PictureExpression {
     var uniforms: [UniformSource]
     var width: Int
     var height: Int
+    /// Channels that matter: what an intermediate of this picture keeps.
+    var channels = 4
     /// Whose work this is, upstream first.
     var nodes: [NodeID]
-    /// How it is kept where it is stored.
-    var storage = PixelFormat.half4
 }
 
 /// What a node's output is while planning.

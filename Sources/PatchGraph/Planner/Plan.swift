@@ -148,6 +148,8 @@ public struct PlanOperate: Sendable {
     let toleratesMissingInputs: Bool
     /// Where its numbers are published; nil when it publishes none.
     public let data: OperatorData?
+    /// Somebody reads them, so that it runs though nobody may need its picture.
+    let isWatched: Bool
     var releases: [Int] = []
 }
 

@@ -13,6 +13,8 @@ struct FilterWork {
     var results: [Picture] = []
     /// Which of the plan's memories hold pictures of this filter.
     var memories: [Remembered: Int] = [:]
+    /// Pictures that take the place of what is wired to a port: the same in another format.
+    var overrides: [Int: Picture] = [:]
 
     enum Remembered: Hashable { case port(Int), stage(Int) }
 
@@ -41,14 +43,14 @@ extension Planner {
         for source in stage.inputs {
             switch source {
             case .port(let port):
-                let picture = try input(port, of: work.node, work.checked)
+                let picture = try input(port, of: work)
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
                 let others = (work.upstream(port).flatMap { readers[$0] } ?? 1) + uses - 2
                 stored.append(try acceptable(picture, ofNode: work.upstream(port), isShared: others > 0, kind))
             case .stage(let earlier):
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
                 if case .expression(let expression) = work.results[earlier], uses > 1,
-                    kind.formats.isEmpty || kind.formats.contains(expression.storage)
+                    kind.formats.isEmpty || kind.formats.contains(.half(channels: expression.channels))
                 {
                     work.results[earlier] = .stored(try store(work.results[earlier], ofNode: nil))
                 }
@@ -75,8 +77,13 @@ extension Planner {
                 PlanOperate(
                     id: work.node.id, name: kind.name, work: operation, inputs: stored.map(\.slot), output: slot,
                     uniformOffset: offset, toleratesMissingInputs: kind.toleratesMissingInputs,
-                    data: kind.data.isEmpty ? nil : OperatorData(kind.data))))
+                    data: kind.data.isEmpty ? nil : OperatorData(kind.data), isWatched: work.node.isWatched)))
         return StoredPicture(slot: slot, format: operation.output)
+    }
+
+    /// The picture at a port of a filter that is being planned.
+    func input(_ port: Int, of work: FilterWork) throws -> Picture {
+        try work.overrides[port] ?? input(port, of: work.node, work.checked)
     }
 
     /// Lets a uniform's floats arrive at a place in the plan's uniforms.
@@ -140,7 +147,7 @@ extension Planner {
         }
         guard let first = kind.formats.first else { return try store(picture, ofNode: upstream) }
         // A computed picture that others read as an intermediate is computed once for all.
-        if case .expression(let expression) = picture, isShared, kind.formats.contains(expression.storage) {
+        if case .expression(let expression) = picture, isShared, kind.formats.contains(.half(channels: expression.channels)) {
             return try store(picture, ofNode: upstream)
         }
         let size = picture.size

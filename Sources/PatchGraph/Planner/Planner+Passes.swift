@@ -15,8 +15,7 @@ extension Planner {
 
     func intermediate(_ expression: PictureExpression) -> VideoFormat {
         VideoFormat(
-            expression.storage, width: expression.width, height: expression.height,
-            color: expression.storage.isHalf ? .srgb : nil)
+            .half(channels: expression.channels), width: expression.width, height: expression.height, color: .srgb)
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
@@ -49,7 +48,7 @@ extension Planner {
     ///   - heldFrames: how many frames of it a memory holds.
     mutating func compute(
         _ expression: PictureExpression, as format: VideoFormat, reason: String, into known: Int? = nil,
-        isSeed: Bool = false, heldFrames: Int = 0
+        isSeed: Bool = false, heldFrames: Int = 0, ends: PassEnds? = nil
     ) throws -> StoredPicture {
         let kernel = expression.kernel
         let description = PassDescription(
@@ -66,7 +65,7 @@ extension Planner {
             .pass(
                 PlanPass(
                     compiled: compiled, inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
-                    nodes: expression.nodes, reason: reason, isSeed: isSeed, heldFrames: heldFrames)))
+                    nodes: expression.nodes, reason: reason, isSeed: isSeed, heldFrames: heldFrames, ends: ends)))
         return StoredPicture(slot: slot, format: format)
     }
 

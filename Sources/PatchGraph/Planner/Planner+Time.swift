@@ -47,28 +47,103 @@ extension Planner {
             // In the first tick there is nothing to remember: the picture of now, else the filter's first input.
             var beginning: Picture
             switch remembered {
-            case .port(let port): beginning = try input(port, of: work.node, work.checked)
+            case .port(let port): beginning = try input(port, of: work)
             case .stage(let stage) where stage < reader: beginning = work.results[stage]
-            case .stage: beginning = try input(0, of: work.node, work.checked)
+            case .stage: beginning = try input(0, of: work)
             }
-            if beginning.size != format.displaySize {
-                let upstream = work.upstream(0)
-                let stored = try store(beginning, ofNode: beginning.size == work.size ? upstream : nil)
-                beginning = .expression(
-                    PictureExpression(
-                        kernel: StandardKernels.resize(), inputs: [stored], uniforms: [],
-                        width: format.displaySize.width, height: format.displaySize.height, nodes: []))
-            }
-            var expression = try asExpression(beginning)
-            if format.orientation != .identity, case .stored = beginning {
-                // The memory keeps frames as they lie: so must its first one.
-                expression.inputs[0].format.orientation = .identity
-            }
-            _ = try compute(
-                expression, as: format, reason: "there is no earlier picture in the first tick", into: slot, isSeed: true)
+            try seed(slot, with: beginning, ofNode: work.upstream(0), format)
         }
         return StoredPicture(slot: slot, format: format)
     }
+
+    /// Fills a memory's slot from a picture of now while the memory is empty.
+    private mutating func seed(
+        _ slot: Int, with picture: Picture, ofNode upstream: NodeID?, _ format: VideoFormat
+    ) throws {
+        var expression: PictureExpression
+        if picture.size == format.displaySize {
+            expression = try asExpression(picture)
+        } else {
+            expression = try resized(try store(picture, ofNode: upstream), to: format)
+        }
+        if format.orientation != .identity, case .stored = picture {
+            // The memory keeps frames as they lie: so must its first one.
+            expression.inputs[0].format.orientation = .identity
+        }
+        _ = try compute(
+            expression, as: format, reason: "there is no earlier picture in the first tick", into: slot, isSeed: true)
+    }
+
+    private func resized(_ stored: StoredPicture, to format: VideoFormat) throws -> PictureExpression {
+        PictureExpression(
+            kernel: StandardKernels.resize(), inputs: [stored], uniforms: [], width: format.displaySize.width,
+            height: format.displaySize.height, nodes: [])
+    }
+
+    // MARK: Delay
+
+    /// A delay: its output comes from a memory; its input is captured at once, or, in a loop, when it is planned.
+    mutating func addDelay(_ node: PatchNode, _ checked: CheckedPatch) throws {
+        guard let wire = checked.inputs[node.id]?[0] else { throw PatchError(.graph, "delay has no input") }
+        let ticks = node.options.integer("frames") ?? 1
+        let format: VideoFormat
+        let picture = pictures[wire.from]
+        switch picture {
+        case nil:
+            var seen: Set<NodeID> = []
+            let size = predictedSize(of: node.id, checked, &seen) ?? defaultSize
+            format = VideoFormat(.half4, width: size.width, height: size.height, color: .srgb)
+        case .stored(let stored)?: format = stored.format
+        case .expression(let expression)?:
+            format =
+                ticks > Self.mostSourceFrames
+                ? VideoFormat(.rgba, width: expression.width, height: expression.height) : intermediate(expression)
+        }
+        let slot = newSlot(format)
+        let memory = plan.memories.count
+        plan.memories.append(
+            PlanMemory(
+                key: PlanMemory.Key(node: node.id, picture: "picture", format: format, fingerprint: 0), source: -1,
+                depth: ticks, outputs: [(slot, ticks)], beginsBlank: picture == nil))
+        if let picture {
+            try seed(slot, with: picture, ofNode: wire.from, format)
+            try capture(picture, ofNode: wire.from, in: memory)
+        } else {
+            loops.append((node, memory))
+        }
+        pictures[node.id] = .stored(StoredPicture(slot: slot, format: format))
+        let bytes = plan.memories[memory].bytes
+        plan.notes.append(
+            PatchNote(
+                message: "'\(node.id)' keeps \(ticks) frame\(ticks == 1 ? "" : "s"), \((bytes + (1 << 20) - 1) >> 20) MB",
+                node: node.id, location: node.location))
+    }
+
+    /// Now that everything is planned: what the delays in loops take.
+    mutating func captureLoops(_ checked: CheckedPatch) throws {
+        for (node, memory) in loops {
+            do { try capture(input(0, of: node, checked), ofNode: checked.inputs[node.id]?[0]?.from, in: memory) } catch {
+                throw PatchError.placing(error, node)
+            }
+        }
+    }
+
+    /// The size that a node's picture will have, as far as its options and what feeds it tell.
+    private func predictedSize(
+        of id: NodeID, _ checked: CheckedPatch, _ seen: inout Set<NodeID>
+    ) -> (width: Int, height: Int)? {
+        if let picture = pictures[id] { return picture.size }
+        guard seen.insert(id).inserted, let node = checked.order.first(where: { $0.id == id }) else { return nil }
+        if let size = node.options.size("size") { return size }
+        for (_, wire) in (checked.inputs[id] ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let size = predictedSize(of: wire.from, checked, &seen) else { continue }
+            if case .kernels(let filter) = node.body { return filter.stages.last?.size.applied(to: size) ?? size }
+            return size
+        }
+        return nil
+    }
+
+    // MARK: Memories
 
     /// Format, name and fingerprint of a picture to remember. A picture that is not stored yet is stored by this, as far as
     /// it is known already.
@@ -77,7 +152,7 @@ extension Planner {
     ) throws -> (VideoFormat, String, Int) {
         switch remembered {
         case .port(let port):
-            let stored = try store(input(port, of: work.node, work.checked), ofNode: work.upstream(port))
+            let stored = try store(input(port, of: work), ofNode: work.upstream(port))
             return (stored.format, "port \(work.filter.ports[port])", 0)
         case .stage(let index):
             let stage = work.filter.stages[index]
@@ -89,7 +164,7 @@ extension Planner {
                 work.results[index] = .stored(stored)
                 return (stored.format, label, stage.hashValue)
             }
-            var storage = stage.storage ?? .half4
+            var storage = PixelFormat.half(channels: stage.channels)
             if case .native(let native) = stage.work {
                 storage = try provider.nativeOperator(native.name).formats.first ?? .half4
             }
@@ -104,7 +179,7 @@ extension Planner {
         for (remembered, memory) in work.memories.sorted(by: { $0.value < $1.value }) {
             switch remembered {
             case .port(let port):
-                let picture = try input(port, of: work.node, work.checked)
+                let picture = try input(port, of: work)
                 try capture(picture, ofNode: work.upstream(port), in: memory)
             case .stage(let stage):
                 let stored = try store(work.results[stage], ofNode: nil)
@@ -131,9 +206,7 @@ extension Planner {
         if stored.format != format || isOfSource && plan.memories[memory].depth > Self.mostSourceFrames {
             var expression = try asExpression(.stored(stored))
             if stored.size != format.displaySize {
-                expression = PictureExpression(
-                    kernel: StandardKernels.resize(), inputs: [stored], uniforms: [], width: format.displaySize.width,
-                    height: format.displaySize.height, nodes: [])
+                expression = try resized(stored, to: format)
             } else if stored.format.orientation == format.orientation, format.orientation != .identity {
                 expression.inputs[0].format.orientation = .identity
             }

@@ -42,6 +42,8 @@ struct Planner {
     var soundOf: [NodeID: Int] = [:]
     var requests: [NodeID: SinkRequest] = [:]
     var checked: CheckedPatch?
+    /// Delays in loops, with the memory of each: what feeds them is planned later.
+    var loops: [(node: PatchNode, memory: Int)] = []
 
     struct ConversionKey: Hashable {
         var node: NodeID
@@ -75,6 +77,7 @@ struct Planner {
             do {
                 switch try provider.kindOrKernel(of: node) {
                 case .kernels(let filter): try add(filter, node, checked)
+                case .delay: try addDelay(node, checked)
                 case .role(.source): break
                 case .role(.filter): try addProcessor(node, checked)
                 case .role(.sink): try addSink(node, checked)
@@ -83,6 +86,7 @@ struct Planner {
                 throw PatchError.placing(error, node)
             }
         }
+        try captureLoops(checked)
         assignReleases()
         return plan
     }
@@ -143,6 +147,7 @@ struct Planner {
             return (upstream[port].flatMap { readers[$0] } ?? 1) + max(0, uses - 1)
         }
         var work = FilterWork(filter: filter, node: node, checked: checked, size: size, storeIndex: storeIndex)
+        let ends = try prepareEnds(&work)
         for (index, stage) in filter.stages.enumerated() {
             let stageSize = stage.size.applied(to: size)
             guard case .kernel(let kernel) = stage.work else {
@@ -157,11 +162,11 @@ struct Planner {
             }
             var expression = PictureExpression(
                 kernel: kernel, inputs: [], uniforms: uniforms, width: stageSize.width, height: stageSize.height,
-                nodes: [node.id], storage: stage.storage ?? .half4)
+                channels: stage.channels, nodes: [node.id])
             for source in stage.inputs {
                 switch source {
                 case .port(let port):
-                    let picture = try input(port, of: node, checked)
+                    let picture = try input(port, of: work)
                     _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
                 case .stage(let earlier):
                     let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
@@ -176,7 +181,7 @@ struct Planner {
         }
         try capturePast(&work)
         guard let last = work.results.last else { throw PatchError(.kernel, "the filter has no stage") }
-        pictures[node.id] = last
+        pictures[node.id] = try ends.map { try finishEnds(work, $0, last) } ?? last
     }
 
     /// Feeds the first input of the expression's kernel that has no picture yet: inlines the picture's own kernel, or stores
@@ -285,6 +290,7 @@ struct Planner {
 
 enum NodeMatter {
     case kernels(KernelFilter)
+    case delay
     case role(NodeSchema.Role)
 }
 
@@ -292,7 +298,9 @@ extension NodeProvider {
     func kindOrKernel(of node: PatchNode) throws -> NodeMatter {
         switch node.body {
         case .kernels(let filter): .kernels(filter)
-        case .registered: .role(try kindSchema(of: node).role)
+        case .registered: try matter(try kindSchema(of: node))
         }
     }
+
+    private func matter(_ schema: NodeSchema) throws -> NodeMatter { schema.isDelay ? .delay : .role(schema.role) }
 }
