@@ -3,30 +3,31 @@ import PatchMedia
 
 /// Steps: what each does at a tick, and which are needed.
 extension PlanExecutor {
-    func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) {
+    /// Returns false when there was nothing to do.
+    func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) -> Bool {
         let output = work[index].output
         if work[index].processor != nil {
             process(index, tick)
-            return
+            return true
         }
         // A seed fills a slot only while a memory has nothing to put there.
-        if work[index].isSeed, slots[output] != nil { return }
+        if work[index].isSeed, slots[output] != nil { return false }
         if let ends = work[index].ends {
             let progress = uniforms[ends.uniform]
             if progress <= 0 || progress >= 1 {
                 slots[output] = slots[progress <= 0 ? ends.first : ends.second]
-                return
+                return false
             }
         }
         if work[index].operation != nil {
             operate(index, tick, workers)
-            return
+            return true
         }
         guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = takeFrame(index),
             let uniformBase = uniforms.baseAddress
         else {
             slots[output] = nil
-            return
+            return false
         }
         slots[output] = frame
         workers.run(
@@ -35,6 +36,7 @@ extension PlanExecutor {
                 inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
                 output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
                 context: context, rows: frame.height, bandRows: work[index].bandRows))
+        return true
     }
 
     private func takeFrame(_ index: Int) -> Frame? {
@@ -149,7 +151,8 @@ extension PlanExecutor {
                 operate(index, tick, alone)
                 continue
             }
-            guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = work[index].pool?.take() else {
+            guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = work[index].pool?.take()
+            else {
                 continue
             }
             slots[work[index].output] = frame

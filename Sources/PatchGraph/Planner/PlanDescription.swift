@@ -42,7 +42,8 @@ extension Plan {
         for memory in memories {
             lines.append(
                 "memory: \(memory.key.picture) of \(memory.node), \(memory.depth) "
-                    + "frame\(memory.depth == 1 ? "" : "s") of \(memory.key.format), \((memory.bytes + 1023) / 1024) KB")
+                    + "frame\(memory.depth == 1 ? "" : "s") of \(memory.key.format), \((memory.bytes + 1023) / 1024) KB"
+            )
         }
         for sink in sinks {
             if sink.isLeftOut {

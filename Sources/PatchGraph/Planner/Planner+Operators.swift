@@ -147,7 +147,9 @@ extension Planner {
         }
         guard let first = kind.formats.first else { return try store(picture, ofNode: upstream) }
         // A computed picture that others read as an intermediate is computed once for all.
-        if case .expression(let expression) = picture, isShared, kind.formats.contains(.half(channels: expression.channels)) {
+        if case .expression(let expression) = picture, isShared,
+            kind.formats.contains(.half(channels: expression.channels))
+        {
             return try store(picture, ofNode: upstream)
         }
         let size = picture.size

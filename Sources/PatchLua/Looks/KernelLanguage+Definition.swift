@@ -6,7 +6,8 @@ import PatchMedia
 /// `kernel{ … }`: reads the table and runs its functions.
 extension KernelLanguage {
     private static let words = [
-        "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale", "ends",
+        "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
+        "ends",
     ]
 
     /// How a stage's numbers are meant.
@@ -79,7 +80,8 @@ extension KernelLanguage {
         }
         guard context.ports.count >= 2 else {
             throw call.error(
-                "kernel '\(context.name)' has ends and one input", "a transition goes from its first input to its second")
+                "kernel '\(context.name)' has ends and one input",
+                "a transition goes from its first input to its second")
         }
         return KernelFilter.Ends(parameter: name)
     }
@@ -106,7 +108,7 @@ extension KernelLanguage {
             throw call.error("\(word) of '\(name)' is \(call.describe(function))", "write \(word) = function(…) … end")
         }
         call.pushCopy(function)
-        let place = try inspect(word, inputCount: inputNames.count, call)
+        let place = try inspect(word, inputCount: inputNames.count, context.options, call)
 
         let builder = KernelBuilder(
             name: name,
@@ -164,7 +166,9 @@ extension KernelLanguage {
     }
 
     /// Looks at the function on top of the stack: how many values it takes, and slips that Lua hides.
-    private func inspect(_ word: String, inputCount: Int, _ call: LuaCall) throws -> SourceLocation? {
+    private func inspect(
+        _ word: String, inputCount: Int, _ options: [String: OptionValue?], _ call: LuaCall
+    ) throws -> SourceLocation? {
         var (first, last): (Int32, Int32) = (0, 0)
         guard let source = patch_function_place(call.pointer, &first, &last), first > 0 else { return call.location }
         let file = state.fileName(ofChunk: String(cString: source))
@@ -177,7 +181,7 @@ extension KernelLanguage {
         // A comparison with == between a pixel value and a number is false without asking anybody.
         guard let lines = lines(of: file) else { return place }
         for line in max(1, Int(first))...max(1, Int(last)) where line <= lines.count {
-            if let sign = PixelComparison.find(in: lines[line - 1], names: names) {
+            if let sign = PixelComparison.find(in: lines[line - 1], names: names, plain: Set(options.keys)) {
                 throw PatchError(
                     .kernel, "pixel values cannot be compared with \(sign): Lua makes a plain true or false of it",
                     remedy: "write \(sign == "==" ? "eq" : "ne")(a, b), and select(eq(a, b), x, y) for a choice",

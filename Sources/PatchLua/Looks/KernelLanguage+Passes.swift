@@ -141,7 +141,8 @@ extension KernelLanguage {
         if !call.isAbsent(-1) {
             let values = lua_gettop(call.pointer)
             guard call.kind(values) == .table else {
-                throw call.error("options of native '\(name)' is \(call.describe(values))", "write options = { file = p.file }")
+                throw call.error(
+                    "options of native '\(name)' is \(call.describe(values))", "write options = { file = p.file }")
             }
             for key in try call.keys(values).names {
                 call.pushField(values, key)
@@ -190,7 +191,8 @@ extension KernelLanguage {
             if !texts.isEmpty, texts.count == call.length(list) { return .list(texts) }
         }
         throw call.error(
-            "option '\(key)' of native '\(name)' is \(call.describe(-1))", "give it a number, a text or a list of one kind")
+            "option '\(key)' of native '\(name)' is \(call.describe(-1))",
+            "give it a number, a text or a list of one kind")
     }
 
     /// `scale = 1/2`, `scale = {1/2, 1}` or `size = {256, 1}`.

@@ -21,7 +21,8 @@ final class KernelTrace {
     private var conditionCount: Int32 = 0
 
     init(
-        serial: Int32, builder: KernelBuilder, parameterNames: [String], options: [String: OptionValue?], inputCount: Int
+        serial: Int32, builder: KernelBuilder, parameterNames: [String], options: [String: OptionValue?],
+        inputCount: Int
     ) {
         self.options = options
         self.serial = serial
