@@ -19,6 +19,14 @@ enum FilterRunner {
         parameters: [String: [Float]] = [:], context: FrameContext = FrameContext(), backend: Backend = .interpreter,
         bandHeight: Int? = nil
     ) throws -> FilterPicture {
+        guard filter.isPlain else {
+            // Native stages, stages of other sizes and earlier pictures need an engine.
+            let ports = Array(filter.ports.prefix(inputs.count))
+            let text = FilterEngine.graph(
+                filter.name, ports: ports, parameters: parameters,
+                options: size.map { [("size", "\($0.width)x\($0.height)")] } ?? [], forms: filter.forms)
+            return try #require(try FilterEngine.run(text, inputs: zip(ports, inputs).map { ($0, [$1]) }).last)
+        }
         let (width, height) = size ?? (inputs[0].width, inputs[0].height)
         let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
         let ports = try filter.ports.indices.map { port in
@@ -32,9 +40,12 @@ enum FilterRunner {
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
+                // The first tick: what was before is the first input.
+                case .pastPort, .pastStage: ports[0]
                 }
             }
             let output = try #require(FramePool(format: format).take())
+            let staged = try #require(stage.kernel, "native stages run in an engine")
             var uniforms: [Float] = []
             for name in stage.uniforms {
                 let schema = try #require(filter.parameters.first { $0.name == name })
@@ -42,7 +53,7 @@ enum FilterRunner {
             }
             uniforms.append(0)
             // As the planner does: a picture of another size is read at the same place in 0…1.
-            var kernel = stage.kernel
+            var kernel = staged
             for (index, frame) in frames.enumerated() where (frame.width, frame.height) != (width, height) {
                 kernel = kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
             }
@@ -92,5 +103,20 @@ enum FilterRunner {
         #expect(
             result.count == expected.count && difference <= limit, "\(comment) \(result) is not \(expected)",
             sourceLocation: location)
+    }
+}
+
+extension KernelFilter {
+    /// Only kernels of the filter's own size, over pictures of one tick.
+    var isPlain: Bool {
+        stages.allSatisfy { stage in
+            stage.kernel != nil && stage.size == .filter
+                && stage.inputs.allSatisfy {
+                    switch $0 {
+                    case .port, .stage: true
+                    case .pastPort, .pastStage: false
+                    }
+                }
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import CLua
+import PatchGraph
 import PatchKernel
 import PatchMedia
 
@@ -12,6 +13,8 @@ final class KernelTrace {
     let parameterNames: [String]
     /// Parameters that are colours, and so arrive in the kernel's own space.
     let colours: Set<String>
+    /// Known while the kernel is traced; nil inside for one that nobody gave and that has no default.
+    let options: [String: OptionValue?]
     let inputCount: Int
     var builder: KernelBuilder
     private var values: [Int: Value] = [:]
@@ -19,8 +22,12 @@ final class KernelTrace {
     private var unusedConditions: [Int32: (words: String, location: SourceLocation?)] = [:]
     private var conditionCount: Int32 = 0
 
-    init(serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>, inputCount: Int) {
+    init(
+        serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>,
+        options: [String: OptionValue?], inputCount: Int
+    ) {
         self.colours = colours
+        self.options = options
         self.serial = serial
         self.builder = builder
         self.parameterNames = parameterNames

@@ -99,8 +99,8 @@ extension GraphScript {
     func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
         let options =
             filter.sizing == .input
-            ? []
-            : [
+            ? filter.options
+            : filter.options + [
                 OptionSchema(
                     "size", .size, "Size of the result.", unit: "px",
                     required: filter.sizing == .required,
@@ -262,6 +262,7 @@ extension GraphScript {
         for option in schema.options where option.isRequired && node.options.values[option.name] == nil {
             throw call.error("\(schema.kind) needs \(option.name) =", option.summary)
         }
+        if let filter = try filter(of: look, options: node.options, call) { node.body = .kernels(filter) }
         model.patch.nodes.append(node)
         model.schemas.append(schema)
         let index = model.patch.nodes.count - 1
