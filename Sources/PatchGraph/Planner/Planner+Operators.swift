@@ -72,7 +72,8 @@ extension Planner {
         let parameters = try operatorParameters(native, kind, work)
         let operation = try kind.make(
             OperatorRequest(
-                inputs: stored.map(\.format), opaque: opaque, width: size.width, height: size.height, options: native.options,
+                inputs: stored.map(\.format), opaque: opaque, width: size.width, height: size.height,
+                options: native.options,
                 parameters: parameters.map { ($0.name, $0.source.count) }, rate: plan.rate, preferredOutput: preferred,
                 compiler: compiler))
         let offset = plan.uniformCount
