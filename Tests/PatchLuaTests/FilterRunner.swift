@@ -40,12 +40,11 @@ enum FilterRunner {
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
-                // The first tick: what was before is the first input.
+                // Not in plain filters.
                 case .pastPort, .pastStage: ports[0]
                 }
             }
             let output = try #require(FramePool(format: format).take())
-            let staged = try #require(stage.kernel, "native stages run in an engine")
             var uniforms: [Float] = []
             for name in stage.uniforms {
                 let schema = try #require(filter.parameters.first { $0.name == name })
@@ -53,7 +52,7 @@ enum FilterRunner {
             }
             uniforms.append(0)
             // As the planner does: a picture of another size is read at the same place in 0…1.
-            var kernel = staged
+            var kernel = try #require(stage.kernel, "native stages run in an engine")
             for (index, frame) in frames.enumerated() where (frame.width, frame.height) != (width, height) {
                 kernel = kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
             }

@@ -89,7 +89,8 @@ struct GaussianPyramid: ~Copyable {
                 across: try pass(from, halves) { () throws(KernelError) in
                     try GaussianKernels.blur(.across, radius: radius)
                 },
-                down: try pass(halves, to) { () throws(KernelError) in try GaussianKernels.blur(.down, radius: radius) })
+                down: try pass(halves, to) { () throws(KernelError) in try GaussianKernels.blur(.down, radius: radius) }
+            )
         }
         full = Frame(allocating: halves)
         small = try blur(format, format, Self.smallRadius)

@@ -6,7 +6,7 @@ import PatchGraph
 public enum NativeOperators {
     /// All of them, for a registry.
     public static let all: [OperatorKind] = [
-        MeanColor.kind, GaussianOperator.kind, HistogramOperator.kind, EqualizeOperator.kind, ClaheOperator.kind,
-        PointsOperator.kind, CentroidOperator.kind, HoughOperator.kind,
+        CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind, HistogramOperator.kind,
+        HoughOperator.kind, MeanColor.kind, Mixer.kind, PointsOperator.kind,
     ]
 }

@@ -28,7 +28,8 @@ extension PlanExecutor {
             return false
         }
         slots[output] = frame
-        if let job = job(index, pass, frame, context) { workers.run(job) }
+        guard let job = job(index, pass, frame, context) else { return false }
+        workers.run(job)
         return true
     }
 

@@ -173,8 +173,8 @@ struct NodePorts {
     var names: [String]
     var hasOutput: Bool
     var isSink: Bool
-    /// Indices of the ports that need no wire.
-    var optional: Set<Int> = []
     /// Its output does not depend on its input of the same tick.
     var isDelay = false
+    /// Indices of the ports that need no wire.
+    var optional: Set<Int> = []
 }

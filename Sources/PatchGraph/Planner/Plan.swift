@@ -125,18 +125,18 @@ public struct PlanPass: Sendable {
     public let reason: String
     /// Slots that nobody reads afterwards.
     var releases: [Int] = []
-
-    /// Rows of the picture that bands begin on a multiple of.
-    var rowAlignment: Int {
-        guard let chroma else { return compiled.rowAlignment }
-        return max(compiled.rowAlignment, chroma.rowAlignment << chroma.description.planes.log2Height)
-    }
     /// Fills the slot only in ticks in which a memory had nothing to put there.
     var isSeed = false
     /// Frames beyond those of one tick that live at a time, because a memory holds them.
     var heldFrames = 0
     /// Where the result is one of the inputs as it is.
     var ends: PassEnds?
+
+    /// Rows of the picture that bands begin on a multiple of.
+    var rowAlignment: Int {
+        guard let chroma else { return compiled.rowAlignment }
+        return max(compiled.rowAlignment, chroma.rowAlignment << chroma.description.planes.log2Height)
+    }
 }
 
 /// A pass whose result is its input `first` while a uniform is 0 or less, and its input `second` while it is 1 or more.

@@ -166,12 +166,7 @@ struct Planner {
             for source in stage.inputs {
                 switch source {
                 case .port(let port):
-                    let picture =
-                        if let color = filter.portDefaults[port], upstream[port] == nil {
-                            Picture.expression(try constant(color, size))
-                        } else {
-                            try input(port, of: work)
-                        }
+                    let picture = try input(port, of: work)
                     _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
                 case .stage(let earlier):
                     let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
@@ -270,7 +265,7 @@ struct Planner {
     }
 
     /// One colour everywhere, known to the compiler: what a port shows that has no wire.
-    private func constant(_ color: [Float], _ size: (width: Int, height: Int)) throws -> PictureExpression {
+    func constant(_ color: [Float], _ size: (width: Int, height: Int)) throws -> PictureExpression {
         let kernel = try wrap { () throws(KernelError) in
             var builder = KernelBuilder(name: "constant", inputs: [], uniforms: [], alpha: .straight)
             let parts = color.map { builder.constant($0) }

@@ -10,10 +10,10 @@ final class ScriptLoop {
     private var watch: FileWatch?
     /// Graph time in nanoseconds, as of the last tick that was told.
     private var graphTime: Int64 = 0
-    /// How each file was when the last load looked at it, whether that load went well or not.
-    private var looked: [String: ScriptFiles.Stamp?] = [:]
     /// The tick of the numbers that handlers were told last, by node.
     private var seenData: [NodeID: Int64] = [:]
+    /// How each file was when the last load looked at it, whether that load went well or not.
+    private var looked: [String: ScriptFiles.Stamp?] = [:]
     /// The last thing done was a timer's handler.
     private var firedTimer = false
 

@@ -7,7 +7,7 @@ import PatchMedia
 extension KernelLanguage {
     private static let words = [
         "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
-        "size", "keepsAlpha", "optional", "ends",
+        "ends", "size", "keepsAlpha", "optional", "channels",
     ]
 
     /// How a stage's numbers are meant.
@@ -37,14 +37,14 @@ extension KernelLanguage {
         guard (1...8).contains(ports.count), Set(ports).count == ports.count else {
             throw call.error("kernel '\(name)' has \(ports.count) inputs", "it has 1 to 8, each with its own name")
         }
+        if let odd = ports.first(where: { $0 == "previous" || $0.contains("@") }) {
+            throw call.error("an input of kernel '\(name)' is called '\(odd)'", "that word means an earlier picture")
+        }
         let sizeWord = try text(1, "size", call) ?? KernelFilter.Sizing.input.rawValue
         guard let sizing = KernelFilter.Sizing(rawValue: sizeWord) else {
             throw call.error(
                 "size of kernel '\(name)' is \"\(sizeWord)\"",
                 "it is \"optional\" or \"required\" for a node that takes size = \"640x360\"")
-        }
-        if let odd = ports.first(where: { $0 == "previous" || $0.contains("@") }) {
-            throw call.error("an input of kernel '\(name)' is called '\(odd)'", "that word means an earlier picture")
         }
         let options = try optionSchemas(parameters, call)
         let given = givenOptions
@@ -83,6 +83,21 @@ extension KernelLanguage {
         return filter
     }
 
+    /// `ends = "progress"`: the parameter at whose ends the result is one of the two inputs.
+    private func ends(_ context: DefinitionContext, _ call: LuaCall) throws -> KernelFilter.Ends? {
+        guard let name = try text(1, "ends", call) else { return nil }
+        guard let parameter = context.parameters.first(where: { $0.name == name }), parameter.form == .float else {
+            throw call.error(
+                "ends of kernel '\(context.name)' is \"\(name)\"", "name one of its parameters that is a number")
+        }
+        guard context.ports.count >= 2 else {
+            throw call.error(
+                "kernel '\(context.name)' has ends and one input",
+                "a transition goes from its first input to its second")
+        }
+        return KernelFilter.Ends(parameter: name)
+    }
+
     /// `optional = { mask = "#ffffff" }`: the ports that need no wire, and the colour that they show without one.
     private func portDefaults(_ ports: [String], _ name: String, _ call: LuaCall) throws -> [Int: [Float]] {
         call.pushField(1, "optional")
@@ -105,21 +120,6 @@ extension KernelLanguage {
             call.pop()
         }
         return defaults
-    }
-
-    /// `ends = "progress"`: the parameter at whose ends the result is one of the two inputs.
-    private func ends(_ context: DefinitionContext, _ call: LuaCall) throws -> KernelFilter.Ends? {
-        guard let name = try text(1, "ends", call) else { return nil }
-        guard let parameter = context.parameters.first(where: { $0.name == name }), parameter.form == .float else {
-            throw call.error(
-                "ends of kernel '\(context.name)' is \"\(name)\"", "name one of its parameters that is a number")
-        }
-        guard context.ports.count >= 2 else {
-            throw call.error(
-                "kernel '\(context.name)' has ends and one input",
-                "a transition goes from its first input to its second")
-        }
-        return KernelFilter.Ends(parameter: name)
     }
 
     // MARK: One stage

@@ -11,10 +11,10 @@ final class KernelTrace {
     /// Tells the handles of this run from those that a script kept from an earlier one.
     let serial: Int32
     let parameterNames: [String]
-    /// Parameters that are colours, and so arrive in the kernel's own space.
-    let colours: Set<String>
     /// Known while the kernel is traced; nil inside for one that nobody gave and that has no default.
     let options: [String: OptionValue?]
+    /// Parameters that are colours, and so arrive in the kernel's own space.
+    let colours: Set<String>
     let inputCount: Int
     var builder: KernelBuilder
     private var values: [Int: Value] = [:]

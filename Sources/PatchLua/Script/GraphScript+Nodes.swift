@@ -277,6 +277,21 @@ extension GraphScript {
         return index
     }
 
+    /// Adds a node that is not made of a look; `make` gets its id.
+    func addNode(named name: String?, kind: String, _ call: LuaCall, _ make: (NodeID) throws -> PatchNode) throws -> Int
+    {
+        guard model.patch.nodes.count < options.limits.nodes else {
+            throw call.error(
+                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
+                code: .budget)
+        }
+        let node = try make(try identifier(name, kind: kind, call))
+        model.patch.nodes.append(node)
+        model.schemas.append(NodeSchema(kind: kind, role: .filter, summary: "", ports: []))
+        model.nodeIndices[node.id] = model.patch.nodes.count - 1
+        return model.patch.nodes.count - 1
+    }
+
     /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.
     private func inputDefault(_ call: LuaCall) throws -> String {
         let text = call.string(-1) ?? ""
