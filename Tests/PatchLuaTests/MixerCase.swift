@@ -155,7 +155,8 @@ enum MixerRunner {
         let made = sources.map { "local \($0.name) = source_\($0.name){ \"\($0.name)\" }" }
         let workspace = Workspace()
         let patch = try ScriptHost(
-            path: workspace.write("graph.lua", (made + ["local out = codes{ \"out\" }", text]).joined(separator: "\n")),
+            path: workspace.write(
+                "graph.lua", (made + ["local out = codes{ \"out\" }", text]).joined(separator: "\n")),
             registry: registry, catalog: FakeGraph.catalog
         ).build()
         var configuration = EngineConfiguration()

@@ -23,7 +23,8 @@ import Testing
                 var worst = (difference: 0, row: 0, column: 0)
                 for (row, (made, expected)) in zip(picture, test.rows).enumerated() {
                     #expect(made.count == expected.count)
-                    for (column, (a, b)) in zip(made, expected).enumerated() where abs(Int(a) - Int(b)) > worst.difference {
+                    for (column, (a, b)) in zip(made, expected).enumerated()
+                    where abs(Int(a) - Int(b)) > worst.difference {
                         worst = (abs(Int(a) - Int(b)), row, column)
                     }
                 }
@@ -37,7 +38,9 @@ import Testing
         }
     }
 
-    private func source(_ name: String, _ width: Int = 16, _ height: Int = 10, _ kind: String = "rgba") -> MixerCase.Source {
+    private func source(_ name: String, _ width: Int = 16, _ height: Int = 10, _ kind: String = "rgba")
+        -> MixerCase.Source
+    {
         MixerCase.Source(name: name, kind: kind, width: width, height: height, seed: 1)
     }
 
@@ -100,7 +103,8 @@ import Testing
             [source("a", 16, 10, "yuv420p")], text, output: VideoFormat(.yuv420p, width: 16, height: 10), ticks: 2)
         #expect(engine.plan?.passes.isEmpty == true)
         let direct = try MixerRunner.run(
-            [source("a", 16, 10, "yuv420p")], "a >> out", output: VideoFormat(.yuv420p, width: 16, height: 10), ticks: 2)
+            [source("a", 16, 10, "yuv420p")], "a >> out", output: VideoFormat(.yuv420p, width: 16, height: 10), ticks: 2
+        )
         #expect(pictures == direct.pictures)
     }
 
@@ -115,7 +119,9 @@ import Testing
             mix >> out
             """, output: VideoFormat(.rgba, width: 64, height: 8), ticks: 40
         ) { tick, engine in
-            if let now = engine?.parameterFloats(node: "mix", name: "a.position") { places.withLock { $0.append(now[0]) } }
+            if let now = engine?.parameterFloats(node: "mix", name: "a.position") {
+                places.withLock { $0.append(now[0]) }
+            }
             // One pixel a tick to the right; after ten ticks back, at a fifth of a pixel a tick.
             if tick.index == 5 {
                 engine?.setParameter(
@@ -130,7 +136,9 @@ import Testing
         #expect(seen.count == 40)
         // Before tick n the value is that of tick n - 1; the ramp begins at tick 5.
         for tick in 6...16 { #expect(abs(seen[tick] - Float(tick - 6)) < 0.01, "tick \(tick): \(seen[tick])") }
-        for tick in 17..<40 { #expect(abs(seen[tick] - (10 - 0.2 * Float(tick - 17))) < 0.01, "tick \(tick): \(seen[tick])") }
+        for tick in 17..<40 {
+            #expect(abs(seen[tick] - (10 - 0.2 * Float(tick - 17))) < 0.01, "tick \(tick): \(seen[tick])")
+        }
     }
 
     // MARK: What scripts say
@@ -191,7 +199,9 @@ import Testing
             let patch = try patch("local mix = mixer{ 'mix', size = {640, 360} }\n\(slots)\n\(text)\nmix >> view")
             return (1...count).map { index in
                 ["position", "size"].flatMap { field -> [Float] in
-                    guard case .constant(let floats)? = patch.node("mix")?.parameters["s\(index).\(field)"] else { return [] }
+                    guard case .constant(let floats)? = patch.node("mix")?.parameters["s\(index).\(field)"] else {
+                        return []
+                    }
                     return floats
                 }
             }
@@ -219,10 +229,17 @@ import Testing
                 \(line)
                 """)
         }
-        #expect(text("mix.slots.gest.z = 1").hasPrefix("graph.lua:3: mixer 'mix' has no slot 'gest'; did you mean 'guest'?"))
-        #expect(text("mix.slots.guest.positon = {0, 0}").contains("slot 'guest' has no 'positon'; did you mean 'position'?"))
-        #expect(text("mix.slots.guest.position = 5").contains("position of slot 'guest' is 5; give it a table of 2 numbers"))
-        #expect(text("mix.slots.guest.transparency = 2").contains("transparency of slot 'guest' is 2; it goes from 0 to 1"))
+        #expect(
+            text("mix.slots.gest.z = 1").hasPrefix("graph.lua:3: mixer 'mix' has no slot 'gest'; did you mean 'guest'?")
+        )
+        #expect(
+            text("mix.slots.guest.positon = {0, 0}").contains("slot 'guest' has no 'positon'; did you mean 'position'?")
+        )
+        #expect(
+            text("mix.slots.guest.position = 5").contains("position of slot 'guest' is 5; give it a table of 2 numbers")
+        )
+        #expect(
+            text("mix.slots.guest.transparency = 2").contains("transparency of slot 'guest' is 2; it goes from 0 to 1"))
         #expect(text("mix.slots.guest.aspect = 'fil'").contains("did you mean \"fill\"?"))
         #expect(text("mix.slots.guest.blend = 'multiplay'").contains("did you mean \"multiply\"?"))
         #expect(text("mix.slots.guest.source = 5").contains("cannot be wired"))
@@ -254,7 +271,9 @@ import Testing
         host.post(.key("t"))
         #expect(engine.waits { $0.parameters.count == 2 })
         let edits = engine.record.withLock { $0.parameters }
-        #expect(edits[0].name == "guest.position" && edits[0].value == .ramp(to: [10, 20], seconds: 0.5, easing: .easeInOut))
+        #expect(
+            edits[0].name == "guest.position"
+                && edits[0].value == .ramp(to: [10, 20], seconds: 0.5, easing: .easeInOut))
         #expect(edits[1].name == "guest.visible" && edits[1].value == .constant([1]))
         #expect(engine.record.withLock { $0.patches.count } == 1)
         // Another blend or another slot is another plan.

@@ -21,7 +21,9 @@ extension GraphScript {
         lua_settop(call.pointer, 5)
         let from = try outputs(at: 1, call)
         let to = try outputs(at: 2, call)
-        guard from.count == 1, to.count == 1 else { throw call.error("a transition goes from one node to one", Self.shape) }
+        guard from.count == 1, to.count == 1 else {
+            throw call.error("a transition goes from one node to one", Self.shape)
+        }
         let seconds = try length(at: 3, call)
         let kinds = memberNames(of: "transition")
         let kind = call.isAbsent(4) ? "fade" : call.string(4) ?? ""
@@ -55,7 +57,8 @@ extension GraphScript {
         guard let handle = call.handle(1), handle.tag == .node, model.schemas[handle.index].ports.count >= 2,
             let progress = model.schemas[handle.index].parameters.first(where: { $0.name == "progress" })
         else {
-            throw call.error("\(method) is a method of transitions", "write local t = transition.fade{} … t:\(method)(…)")
+            throw call.error(
+                "\(method) is a method of transitions", "write local t = transition.fade{} … t:\(method)(…)")
         }
         return (handle.index, progress)
     }
@@ -79,7 +82,9 @@ extension GraphScript {
         let seconds = try length(at: 3, call)
         let easing = try easing(at: 4, call)
         let (from, to) = (id(end.node), id(node))
-        func wire(_ port: Int) -> Wire? { model.patch.wires.first { $0.to == to && $0.port == port && $0.media != .audio } }
+        func wire(_ port: Int) -> Wire? {
+            model.patch.wires.first { $0.to == to && $0.port == port && $0.media != .audio }
+        }
         let isSecondSeen = (currentFloats(node, progress).first ?? 0) >= 0.5
         // Where the node is wired already, the transition only goes there.
         let port = wire(0)?.from == from ? 0 : wire(1)?.from == from ? 1 : isSecondSeen ? 0 : 1
