@@ -57,7 +57,8 @@ final class HoughOperator: NativeOperator, @unchecked Sendable {
         let image = call.inputs[0]
         let found = collect(image)
         call.workers.run(
-            Vote(points: UnsafeBufferPointer(rebasing: points[0..<found]), votes: votes, reach: reach), bands: Self.angles,
+            Vote(points: UnsafeBufferPointer(rebasing: points[0..<found]), votes: votes, reach: reach),
+            bands: Self.angles,
             isSmall: found < 64)
         let asked = call.parameters[0]
         let least = max(2, (asked.isFinite ? asked : 1) * Float(image.width + image.height) / 2)
