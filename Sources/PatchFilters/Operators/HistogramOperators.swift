@@ -1,4 +1,5 @@
 import PatchGraph
+import PatchKernel
 import PatchMedia
 
 /// `native = "histogram"`: how often each of 256 values occurs, as a table of 256×1 pixels and as data.
@@ -66,8 +67,9 @@ final class EqualizeOperator: NativeOperator {
             for value in 0..<256 {
                 sum += Int(counts.totals[256 * channel + value])
                 if least == 0 { least = sum }
-                row[value] = Float16(
-                    least == all ? Float(value) / 255 : Float(max(0, sum - least)) / Float(all - least))
+                let isFlat = least == all
+                let spread = Float(max(0, sum - least)) / Float(max(1, all - least))
+                row[value] = Float16(isFlat ? Float(value) / 255 : spread)
             }
         }
         return .filled

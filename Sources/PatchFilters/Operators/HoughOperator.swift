@@ -1,5 +1,6 @@
 import Glibc
 import PatchGraph
+import PatchKernel
 import PatchMedia
 
 /// `native = "hough"`: straight lines through the white pixels of a `half1` picture, drawn into another one and as data.

@@ -1,4 +1,5 @@
 import PatchGraph
+import PatchKernel
 import PatchMedia
 
 /// How often each of 256 values occurs in red, green, blue and luma of a packed picture.

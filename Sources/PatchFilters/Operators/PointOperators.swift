@@ -1,4 +1,5 @@
 import PatchGraph
+import PatchKernel
 import PatchMedia
 
 /// `native = "points"`: lists the pixels of a `half1` picture that are above 0; the picture itself goes on as it is.
