@@ -19,23 +19,25 @@ enum FilterRunner {
         parameters: [String: [Float]] = [:], context: FrameContext = FrameContext(), backend: Backend = .interpreter,
         bandHeight: Int? = nil
     ) throws -> FilterPicture {
-        let (width, height) = size ?? (inputs[0].width, inputs[0].height)
-        let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
+        let whole = size ?? (inputs[0].width, inputs[0].height)
         let ports = try filter.ports.indices.map { port in
             if port < inputs.count { return try inputs[port].frame() }
             let color = try #require(filter.portDefaults[port], "port \(port) needs a picture")
-            return try FilterPicture(filled: color, width: width, height: height).frame()
+            return try FilterPicture(filled: color, width: whole.width, height: whole.height).frame()
         }
         var results: [Frame] = []
         for stage in filter.stages {
-            let frames = stage.inputs.map { input -> Frame in
+            var frames = stage.inputs.map { input -> Frame in
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
-                // The first tick: what was before is the first input.
-                case .pastPort, .pastStage: ports[0]
+                // The first tick: what was before is the present picture, or the first input for a stage's own past.
+                case .pastPort(let port, _): ports[port]
+                case .pastStage: ports[0]
                 }
             }
+            let (width, height) = stage.size.applied(to: whole)
+            let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
             let output = try #require(FramePool(format: format).take())
             var uniforms: [Float] = []
             for name in stage.uniforms {
@@ -43,9 +45,13 @@ enum FilterRunner {
                 uniforms += parameters[name] ?? schema.defaultValue
             }
             uniforms.append(0)
-            // As the planner does: a picture of another size is read at the same place in 0…1.
+            // As the planner does: a picture of another size is read at the same place in 0…1, one of more than twice the size
+            // as means of whole blocks.
             var kernel = try #require(stage.kernel, "native stages run in an engine")
             for (index, frame) in frames.enumerated() where (frame.width, frame.height) != (width, height) {
+                if kernel.footprint(ofInput: index) == .point {
+                    frames[index] = try reduced(frame, width, height, backend)
+                }
                 kernel = kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
             }
             let pass = PassDescription(
@@ -71,6 +77,30 @@ enum FilterRunner {
             results.append(output)
         }
         return FilterPicture(premultiplied: try #require(results.last))
+    }
+
+    private static func reduced(_ frame: Frame, _ width: Int, _ height: Int, _ backend: Backend) throws -> Frame {
+        let (x, y) = (max(1, min(16, frame.width / width)), max(1, min(16, frame.height / height)))
+        guard x > 1 || y > 1 else { return frame }
+        let format = VideoFormat(
+            .half4, width: (frame.width + x - 1) / x, height: (frame.height + y - 1) / y, color: .srgb)
+        let output = try #require(FramePool(format: format).take())
+        let pass = PassDescription(
+            kernel: StandardKernels.reduce(x: x, y: y), inputs: [PassInput(frame.format)],
+            output: PassOutput(format: .half4, color: .srgb))
+        let compiled = backend == .jit ? try compiler.compile(pass) : nil
+        [ImageReference(frame)].withUnsafeBufferPointer { images in
+            let rows = 0..<format.height
+            if let compiled {
+                compiled.run(
+                    inputs: images, output: ImageReference(output), uniforms: [0], context: FrameContext(), rows: rows)
+            } else {
+                Interpreter.run(
+                    pass, inputs: images, output: ImageReference(output), uniforms: [0], context: FrameContext(),
+                    rows: rows)
+            }
+        }
+        return output
     }
 
     /// - Parameters:
