@@ -19,6 +19,14 @@ enum FilterRunner {
         parameters: [String: [Float]] = [:], context: FrameContext = FrameContext(), backend: Backend = .interpreter,
         bandHeight: Int? = nil
     ) throws -> FilterPicture {
+        guard filter.isPlain else {
+            // Native stages need an engine.
+            let ports = Array(filter.ports.prefix(inputs.count))
+            let text = FilterEngine.graph(
+                filter.name, ports: ports, parameters: parameters,
+                options: size.map { [("size", "\($0.width)x\($0.height)")] } ?? [], forms: filter.forms)
+            return try #require(try FilterEngine.run(text, inputs: zip(ports, inputs).map { ($0, [$1]) }).last)
+        }
         let whole = size ?? (inputs[0].width, inputs[0].height)
         let ports = try filter.ports.indices.map { port in
             if port < inputs.count { return try inputs[port].frame() }
