@@ -1,4 +1,4 @@
--- Lays a picture over another at a place of its own: source over (Porter and Duff) on premultiplied colour, bilinear where
+-- Lays a picture over another at a place of its own: source over (Porter and Duff), alpha and premultiplied colour, bilinear where
 -- it is resized, soft where its edges fall between pixels. Working light: encoded.
 -- x, y: its top left corner in pixels of the frame, outside too; width, height: its size there, 0 its own (with the other
 -- one given: in its shape); opacity: 0…1, neutral 0. Every value may change on air.
