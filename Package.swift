@@ -34,14 +34,19 @@ let package = Package(
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
 
+        .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+
         module("PatchMedia", ""),
         module("PatchKernel", "CLLVM PatchMedia"),
         module("PatchGraph", "PatchKernel PatchMedia"),
         module("PatchFilters", "PatchGraph PatchKernel PatchMedia", exclude: ["Library"], plugins: ["EmbedFilters"]),
         module("PatchFFmpeg", "CFFmpeg PatchGraph PatchMedia"),
         module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
+        module("PatchSound", "CSpeexDSP CEBUR128 PatchGraph PatchMedia"),
         module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
-        module("Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchLua"),
+        module(
+            "Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchSound PatchLua"),
         program("PatchbayCLI", "Patchbay"),
         program("PatchbayExample", "Patchbay"),
 
@@ -64,6 +69,7 @@ let package = Package(
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
+        tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),

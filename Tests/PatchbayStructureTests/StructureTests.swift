@@ -11,10 +11,12 @@ import Testing
         "PatchFilters": ["PatchGraph", "PatchKernel", "PatchMedia"],
         "PatchFFmpeg": ["PatchGraph", "PatchMedia", "CFFmpeg"],
         "PatchDisplay": ["PatchGraph", "PatchMedia", "CSDL"],
+        "PatchSound": ["PatchGraph", "PatchMedia", "CSpeexDSP", "CEBUR128"],
         "PatchLua": ["PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia", "CLua"],
         "PatchStudio": ["PatchGraph", "PatchMedia"],
         "Patchbay": [
-            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchLua",
+            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchSound",
+            "PatchLua",
             "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],

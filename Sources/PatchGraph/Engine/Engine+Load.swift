@@ -45,8 +45,10 @@ extension Engine {
             let plan = try planner.plan(patch)
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
+            let sounds = plan.sounds.compactMap { nodes.used[$0.id] }
             executor = PlanExecutor(
-                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks, pools: pools,
+                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks,
+                sounds: sounds, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
             executor.warm()
@@ -146,6 +148,10 @@ extension Engine {
         switch chore {
         case .end, .dispose: break
         case .retire(let instances):
+            // The tick on which the new plan went on air may still fade their sound out.
+            _ = air.wait(until: monotonicNanoseconds() + 1_000_000_000) { air in
+                !air.isRunning || air.settled === air.current ? true : nil
+            }
             for instance in instances { instance.close(until: monotonicNanoseconds() + 10_000_000_000) }
         case .formatChanged(let instance, let format):
             instance.changeFormat(to: format)
@@ -182,7 +188,8 @@ final class EngineNodes: NodeProvider {
         }
     }
 
-    func instance(for node: PatchNode) throws -> Instance {
+    /// - Parameter sound: what a sound filter works on.
+    func instance(for node: PatchNode, sound: AudioFormat? = nil) throws -> Instance {
         if let known = used[node.id] { return known }
         let location = node.location
         let (id, onEvent) = (node.id, engine.configuration.onEvent)
@@ -191,7 +198,7 @@ final class EngineNodes: NodeProvider {
             bindings: engine.configuration.bindings, width: settings.width ?? 1280, height: settings.height ?? 720,
             rate: rate, isOffline: engine.configuration.clock == .offline,
             report: { event in onEvent(.node(id, event.placed(node: id, at: location), location: location)) })
-        let (instance, isNew) = try engine.instances.instance(for: node, environment: environment)
+        let (instance, isNew) = try engine.instances.instance(for: node, environment: environment, sound: sound)
         used[node.id] = instance
         if isNew { created.append(instance) }
         return instance
@@ -215,6 +222,13 @@ final class EngineNodes: NodeProvider {
     func processor(of node: PatchNode) throws -> any VideoProcessor {
         guard case .processor(let processor) = try instance(for: node).body else {
             throw PatchError(.graph, "\(node.kind) is no filter", node: node.id, at: node.location)
+        }
+        return processor
+    }
+
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
+        guard case .sound(let processor, _) = try instance(for: node, sound: format).body else {
+            throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
         }
         return processor
     }
@@ -249,10 +263,11 @@ extension NodeRegistry {
         switch node.body {
         case .kernels(let filter): return NodePorts(names: filter.ports, hasOutput: true, isSink: false)
         case .registered:
-            let schema = try kind(of: node).schema
+            let kind = try kind(of: node)
+            let schema = kind.schema
             return NodePorts(
                 names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
-                isSink: schema.role == .sink)
+                isSink: schema.role == .sink, isSound: kind.isSound)
         }
     }
 }

@@ -15,6 +15,8 @@ final class PlanExecutor: @unchecked Sendable {
     /// The open node behind each of the plan's sources and sinks.
     let sources: [Instance]
     let sinks: [Instance]
+    /// The open node behind each of the plan's sounds.
+    let sounds: [Instance]
 
     /// A step flattened for the frame path: indices into the tables below instead of arrays, so that a tick copies no
     /// array and touches no reference count but its frames'.
@@ -35,6 +37,8 @@ final class PlanExecutor: @unchecked Sendable {
     private let slots: UnsafeMutableBufferPointer<Frame?>
     private let images: UnsafeMutableBufferPointer<ImageReference>
     private let uniforms: UnsafeMutableBufferPointer<Float>
+    /// Uniforms as they were at the tick before, for sound, which goes from one value to the next within a block.
+    private let formerUniforms: UnsafeMutableBufferPointer<Float>
     /// Nanoseconds that each step took in this tick.
     private let durations: UnsafeMutableBufferPointer<Int64>
     private let sourceSlots: [Int?]
@@ -60,7 +64,8 @@ final class PlanExecutor: @unchecked Sendable {
     let starved = Atomic<Int64>(0)
 
     init(
-        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance], pools store: PoolStore,
+        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance],
+        sounds: [Instance], pools store: PoolStore,
         workers: Int
     ) {
         self.plan = plan
@@ -68,6 +73,7 @@ final class PlanExecutor: @unchecked Sendable {
         self.isReload = isReload
         self.sources = sources
         self.sinks = sinks
+        self.sounds = sounds
         var table: [Int] = []
         func place(_ slots: [Int]) -> Range<Int> {
             table += slots
@@ -101,6 +107,8 @@ final class PlanExecutor: @unchecked Sendable {
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
+        formerUniforms = .allocate(capacity: uniforms.count)
+        formerUniforms.initialize(repeating: .nan)
         durations = .allocate(capacity: steps.count)
         durations.initialize(repeating: 0)
         sourceSlots = plan.sources.map(\.slot)
@@ -120,6 +128,7 @@ final class PlanExecutor: @unchecked Sendable {
         slots.deinitialize().deallocate()
         images.deallocate()
         uniforms.deallocate()
+        formerUniforms.deallocate()
         durations.deallocate()
     }
 
@@ -145,6 +154,7 @@ final class PlanExecutor: @unchecked Sendable {
                 ended[index] = other.ended[otherIndex]
             }
         }
+        inheritSound(from: other)
         for (index, sink) in sinks.enumerated() {
             for (otherIndex, otherSink) in other.sinks.enumerated() where sink === otherSink {
                 if let frame = other.delivered[otherIndex], frame.format == plan.sinks[index].video {
@@ -265,6 +275,39 @@ final class PlanExecutor: @unchecked Sendable {
             images[position] = ImageReference(frame)
         }
         return true
+    }
+
+    // MARK: Sound
+
+    /// A sound filter's parameters over this tick's block.
+    func soundParameters(_ index: Int) -> SoundParameters? {
+        let sound = plan.sounds[index]
+        guard let now = uniforms.baseAddress, let before = formerUniforms.baseAddress else { return nil }
+        for place in sound.uniformOffset..<sound.uniformOffset + sound.uniformCount where before[place].isNaN {
+            before[place] = now[place]
+        }
+        return SoundParameters(from: before + sound.uniformOffset, to: now + sound.uniformOffset)
+    }
+
+    /// The tick's blocks are done: the next ones begin with the present values.
+    func endSound() {
+        for sound in plan.sounds {
+            for place in sound.uniformOffset..<sound.uniformOffset + sound.uniformCount {
+                formerUniforms[place] = uniforms[place]
+            }
+        }
+    }
+
+    /// Sound filters that go on running go on from the values that they had.
+    private func inheritSound(from other: PlanExecutor) {
+        for (index, sound) in plan.sounds.enumerated() {
+            for (otherIndex, otherSound) in other.plan.sounds.enumerated()
+            where sounds[index] === other.sounds[otherIndex] && sound.uniformCount == otherSound.uniformCount {
+                for place in 0..<sound.uniformCount {
+                    formerUniforms[sound.uniformOffset + place] = other.formerUniforms[otherSound.uniformOffset + place]
+                }
+            }
+        }
     }
 
     func frame(forSink index: Int) -> Frame? { results[index] }

@@ -95,6 +95,8 @@ public struct NodeKind: Sendable {
         case source(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSource)
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
+        /// A filter for sound, with one input that sums what is wired to it.
+        case sound(@Sendable (NodeOptions, NodeEnvironment) throws -> any SoundProcessor)
     }
 
     public var schema: NodeSchema
@@ -104,6 +106,9 @@ public struct NodeKind: Sendable {
         self.schema = schema
         self.factory = factory
     }
+
+    /// Sound goes in and comes out; there is no picture.
+    public var isSound: Bool { if case .sound = factory { true } else { false } }
 }
 
 /// The kinds of node that patches may use, by name.
