@@ -70,7 +70,7 @@ let package = Package(
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
+        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),

@@ -14,6 +14,8 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         NodeRegistry(
             MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
-                + MediaSinks.kinds + DisplaySink.kinds + SoundNodes.kinds + [RawDataOutput.kind(handlers: rawData)])
+                + MediaSinks.kinds + DisplaySink.kinds + SoundNodes.kinds
+                + [RawDataOutput.kind(handlers: rawData), .delay],
+            operators: NativeOperators.all)
     }
 }

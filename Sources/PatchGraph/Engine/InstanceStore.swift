@@ -129,6 +129,7 @@ final class InstanceStore: Sendable {
                 let processor = try make(node.options, environment)
                 try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
                 return (Instance(node, .sound(processor, format)), true)
+            case .builtIn: throw PatchError(.graph, "\(node.kind) is not opened")
             }
         } catch {
             throw PatchError.placing(error, node)

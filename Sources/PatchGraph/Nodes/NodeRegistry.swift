@@ -17,6 +17,8 @@ public struct NodeSchema: Sendable {
     public var ports: [String]
     /// A sink whose (converted) frames can be wired on, as `rawDataOutput`'s are.
     public var forwards: Bool
+    /// What comes out went in some ticks ago, so that the node may close a loop of wires.
+    public var isDelay = false
 
     public init(
         kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
@@ -97,6 +99,8 @@ public struct NodeKind: Sendable {
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
         /// A filter for sound, with one input that sums what is wired to it.
         case sound(@Sendable (NodeOptions, NodeEnvironment) throws -> any SoundProcessor)
+        /// The engine itself does the work.
+        case builtIn
     }
 
     public var schema: NodeSchema
@@ -116,8 +120,28 @@ public struct NodeKind: Sendable {
 /// Thread-safety: all members may be called from any thread.
 public final class NodeRegistry: Sendable {
     private let kinds = Mutex<[String: NodeKind]>([:])
+    private let operators = Mutex<[String: OperatorKind]>([:])
 
-    public init(_ kinds: [NodeKind] = []) { register(kinds) }
+    public init(_ kinds: [NodeKind] = [], operators: [OperatorKind] = []) {
+        register(kinds)
+        register(operators: operators)
+    }
+
+    /// Adds native operators, which stages of filters call by name; one of the same name is replaced.
+    public func register(operators added: [OperatorKind]) {
+        operators.withLock { operators in for kind in added { operators[kind.name] = kind } }
+    }
+
+    /// The native operator of this name.
+    /// - Throws: `PatchError.notFound` with the nearest name.
+    public func nativeOperator(_ name: String) throws -> OperatorKind {
+        let (found, names) = operators.withLock { ($0[name], Array($0.keys)) }
+        if let found { return found }
+        throw PatchError(
+            .notFound, "there is no native operator '\(name)'",
+            remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                ?? "there are: \(names.sorted().joined(separator: ", "))")
+    }
 
     /// Adds kinds; a kind of the same name is replaced.
     public func register(_ added: [NodeKind]) {

@@ -4,17 +4,20 @@ import PatchMedia
 extension Planner {
     /// The nodes whose sound arrives at a node: those of its sound wires, else what the wire into its first port carries
     /// along, past nodes that only change the picture.
-    func soundOrigins(of node: NodeID, _ checked: CheckedPatch) -> [NodeID] {
-        if let wires = checked.soundWires[node] { return wires.flatMap { soundOrigin(along: $0, checked) } }
+    func soundOrigins(of node: NodeID, _ checked: CheckedPatch, past seen: Set<NodeID> = []) -> [NodeID] {
+        // A loop through a delay carries no sound of its own.
+        guard !seen.contains(node) else { return [] }
+        let seen = seen.union([node])
+        if let wires = checked.soundWires[node] { return wires.flatMap { soundOrigin(along: $0, checked, seen) } }
         let carried = checked.inputs[node]?.filter { $0.value.media == .both }.min { $0.key < $1.key }?.value
-        return carried.map { soundOrigin(along: $0, checked) } ?? []
+        return carried.map { soundOrigin(along: $0, checked, seen) } ?? []
     }
 
-    private func soundOrigin(along wire: Wire, _ checked: CheckedPatch) -> [NodeID] {
+    private func soundOrigin(along wire: Wire, _ checked: CheckedPatch, _ seen: Set<NodeID>) -> [NodeID] {
         if soundSources[wire.from] != nil { return [wire.from] }
         guard let node = checked.order.first(where: { $0.id == wire.from }) else { return [] }
         if (try? provider.ports(of: node))?.isSound == true { return [node.id] }
-        return soundOrigins(of: node.id, checked)
+        return soundOrigins(of: node.id, checked, past: seen)
     }
 
     /// Plans what a node hears. Indices into `plan.sounds`, none twice.

@@ -1,3 +1,4 @@
+import PatchFilters
 import PatchGraph
 import PatchMedia
 
@@ -15,8 +16,16 @@ struct GraphModel {
         var schema: NodeSchema
         /// nil for a registered kind.
         var filter: KernelFilter?
+        /// The table of a script's own kernel that has options.
+        var definition: LuaReference?
         /// The node that stands for the look where it was wired without making one.
         var node: Int?
+    }
+
+    struct Mixer {
+        var width: Int
+        var height: Int
+        var slots: [MixerSchema.Slot]
     }
 
     struct Group {
@@ -40,7 +49,7 @@ struct GraphModel {
         var interval: Int64
     }
 
-    enum NodeHandlerKind: String, CaseIterable { case onLost, onBack, onState, onError }
+    enum NodeHandlerKind: String, CaseIterable { case onLost, onBack, onState, onError, onData }
 
     struct NodeHandlerKey: Hashable {
         var node: Int
@@ -58,6 +67,8 @@ struct GraphModel {
     var controlIndices: [String: Int] = [:]
     var looks: [Look] = []
     var groups: [Group] = []
+    /// By the index of their nodes.
+    var mixers: [Int: Mixer] = [:]
     var secrets: [Secret] = []
     var animations: [Animation] = []
 

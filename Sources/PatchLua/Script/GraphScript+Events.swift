@@ -32,6 +32,7 @@ extension GraphScript {
                 if kind == .onState, role != .sink {
                     throw call.error("\(script.title(call, 1)) is no publisher: it has no onState", "use onError")
                 }
+                if kind == .onData { try script.watch(handle.index, call) }
                 let key = GraphModel.NodeHandlerKey(node: handle.index, kind: kind)
                 script.model.nodeHandlers[key, default: []].append(try script.handler(at: 2, kind.rawValue, call))
                 return 0
@@ -149,5 +150,11 @@ extension GraphScript {
     }
 
     /// Whether two patches differ in nodes or wires.
-    static func isRewired(_ a: Patch, _ b: Patch) -> Bool { a.nodes.count != b.nodes.count || a.wires != b.wires }
+    static func isRewired(_ a: Patch, _ b: Patch) -> Bool {
+        a.nodes.count != b.nodes.count || a.wires != b.wires
+            || zip(a.nodes, b.nodes).contains { before, after in
+                // A mixer's slots are part of what it is.
+                before.isWatched != after.isWatched || before.kind == "mixer" && before.body != after.body
+            }
+    }
 }

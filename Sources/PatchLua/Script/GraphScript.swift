@@ -37,12 +37,17 @@ final class GraphScript {
     /// How deep handlers cause handlers.
     var handlerDepth = 0
     let language: KernelLanguage
+    /// Runs a kernel's table again with `language.givenOptions`, and what came of it.
+    var respecialise: Int?
+    var specialised: KernelFilter?
     /// `filter`, `blend`, …: by index of their handles.
     var families: [String] = []
     /// Results of `require` by name.
     var modules: LuaReference?
     var modulesLoading: [String] = []
     var methods: [String: LuaReference] = [:]
+    /// Names that slots of mixers have had: by index of their handles.
+    var slotNames: [String] = []
     /// Handles made before, so that a node is the same value wherever it comes from.
     var handleCache: [Handle: LuaReference] = [:]
     var timeNow: () -> Int64 = { monotonicNanoseconds() }
@@ -116,6 +121,8 @@ final class GraphScript {
         installModules(call)
         installSecrets(call)
         installKernels(call)
+        installMixers(call)
+        installTransitions(call)
         call.pop()
     }
 
