@@ -18,6 +18,17 @@ extension Engine {
 
     public var controls: [(control: PatchGraph.Control, value: ControlValue)] { parameters.controls }
 
+    /// Tells a running native node something that is no parameter, such as a libavfilter command.
+    /// - Throws: `PatchError` that names the node and what can be told.
+    public func command(node id: NodeID, target: String, name: String, argument: String) throws {
+        guard let instance = instances[id], case .native(let native) = instance.body else {
+            throw PatchError(.usage, "no running node '\(id)' takes commands", node: id)
+        }
+        do { try native.command(target, name, argument) } catch {
+            throw (error as? PatchError ?? PatchError(.usage, "\(error)")).placed(node: id)
+        }
+    }
+
     /// The open sink of this name, for the host program to attach to; nil when there is none of that type.
     public func sink<Sink: MediaSink>(_ id: NodeID, as type: Sink.Type = Sink.self) -> Sink? {
         guard case .sink(let sink)? = instances[id]?.body else { return nil }
@@ -68,9 +79,11 @@ extension Engine {
                     guard !pass.nodes.isEmpty else { return nil }
                     node = NodeStatistics(id: pass.nodes.joined(separator: "+"), kind: "pass")
                 case .process(let process): node = NodeStatistics(id: process.id, kind: "native")
+                case .native(let native): node = NodeStatistics(id: native.id, kind: "native")
                 }
                 node.frames = meters[index].frames
                 (node.p50, node.p99) = meters[index].durations.percentiles
+                if case .native(let native) = step { native.run.fill(&node) }
                 return node
             }
         }

@@ -49,6 +49,11 @@ extension Engine {
                 plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
+            for case .native(let native) in plan.steps {
+                do { try native.run.activate() } catch {
+                    throw (error as? PatchError ?? PatchError(.graph, "\(error)")).placed(node: native.id)
+                }
+            }
             executor.warm()
             if plan.crossfade > 0, let current = air.withLock({ $0.isRunning ? $0.current : nil }) {
                 let ticks = max(1, plan.rate.frame(at: MediaTime(seconds: plan.crossfade)))
@@ -219,6 +224,11 @@ final class EngineNodes: NodeProvider {
         return processor
     }
 
+    func native(of node: PatchNode) throws -> (any NativeNode)? {
+        guard case .native(let native) = try instance(for: node).body else { return nil }
+        return native
+    }
+
     func request(
         of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
     ) throws -> SinkRequest? {
@@ -251,7 +261,7 @@ extension NodeRegistry {
         case .registered:
             let schema = try kind(of: node).schema
             return NodePorts(
-                names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
+                names: schema.ports(node.options), hasOutput: schema.role != .sink || schema.forwards,
                 isSink: schema.role == .sink)
         }
     }

@@ -7,6 +7,7 @@ final class Instance: Sendable {
         case source(any MediaSource, SourceFormat)
         case sink(any MediaSink)
         case processor(any VideoProcessor)
+        case native(any NativeNode)
     }
 
     let id: NodeID
@@ -84,6 +85,7 @@ final class Instance: Sendable {
                 sink.finish()
             }
         case .processor: break
+        case .native(let node): node.stop()
         }
     }
 }
@@ -118,6 +120,7 @@ final class InstanceStore: Sendable {
                 }
             case .sink(let make): return (Instance(node, .sink(try make(node.options, environment))), true)
             case .processor(let make): return (Instance(node, .processor(try make(node.options, environment))), true)
+            case .native(let make): return (Instance(node, .native(try make(node.options, environment))), true)
             }
         } catch {
             throw PatchError.placing(error, node)

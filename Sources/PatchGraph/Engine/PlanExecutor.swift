@@ -22,11 +22,14 @@ final class PlanExecutor: @unchecked Sendable {
         /// nil for a native filter.
         var pass: CompiledPass?
         var processor: (any VideoProcessor)?
+        var native: (any NativeRun)?
         var pool: FramePool?
         var inputs: Range<Int>
         var output: Int
         var releases: Range<Int>
         var uniformOffset: Int
+        /// Floats of a native node's parameters.
+        var uniformCount = 0
         var bandRows: Int
     }
     private let work: UnsafeMutableBufferPointer<Work>
@@ -34,6 +37,8 @@ final class PlanExecutor: @unchecked Sendable {
     private let slotTable: UnsafeMutableBufferPointer<Int>
     private let slots: UnsafeMutableBufferPointer<Frame?>
     private let images: UnsafeMutableBufferPointer<ImageReference>
+    /// What a native node reads at a tick.
+    private let gathered: UnsafeMutableBufferPointer<Frame?>
     private let uniforms: UnsafeMutableBufferPointer<Float>
     /// Nanoseconds that each step took in this tick.
     private let durations: UnsafeMutableBufferPointer<Int64>
@@ -87,6 +92,11 @@ final class PlanExecutor: @unchecked Sendable {
                 Work(
                     pass: nil, processor: process.processor, pool: nil, inputs: place([process.input]),
                     output: process.output, releases: place(process.releases), uniformOffset: 0, bandRows: 1)
+            case .native(let native):
+                Work(
+                    pass: nil, processor: nil, native: native.run, pool: nil, inputs: place(native.inputs),
+                    output: native.output, releases: place(native.releases), uniformOffset: native.uniformOffset,
+                    uniformCount: native.uniformCount, bandRows: 1)
             }
         }
         let nothing = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
@@ -98,6 +108,8 @@ final class PlanExecutor: @unchecked Sendable {
         slots.initialize(repeating: nil)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        gathered = .allocate(capacity: images.count)
+        gathered.initialize(repeating: nil)
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
@@ -119,6 +131,7 @@ final class PlanExecutor: @unchecked Sendable {
         slotTable.deallocate()
         slots.deinitialize().deallocate()
         images.deallocate()
+        gathered.deinitialize().deallocate()
         uniforms.deallocate()
         durations.deallocate()
     }
@@ -227,6 +240,10 @@ final class PlanExecutor: @unchecked Sendable {
 
     private func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) {
         let output = work[index].output
+        if let native = work[index].native {
+            runNative(native, index, tick)
+            return
+        }
         guard let pass = work[index].pass else {
             let made = slots[slotTable[work[index].inputs.lowerBound]].flatMap {
                 work[index].processor?.process($0, at: tick.time)
@@ -256,6 +273,22 @@ final class PlanExecutor: @unchecked Sendable {
                 inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
                 output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
                 context: context, rows: frame.height, bandRows: work[index].bandRows))
+    }
+
+    private func runNative(_ native: any NativeRun, _ index: Int, _ tick: Tick) {
+        let count = work[index].inputs.count
+        for (position, entry) in work[index].inputs.enumerated() { gathered[position] = slots[slotTable[entry]] }
+        let offset = work[index].uniformOffset
+        let made = native.frame(
+            UnsafeBufferPointer(rebasing: gathered[0..<count]),
+            parameters: UnsafeBufferPointer(rebasing: uniforms[offset..<offset + work[index].uniformCount]), at: tick)
+        for position in 0..<count { gathered[position] = nil }
+        let output = work[index].output
+        slots[output] = made
+        if let made, made.format != plan.slots[output] {
+            slots[output] = nil
+            starved.add(1, ordering: .relaxed)
+        }
     }
 
     /// Points the image references at what the step reads. False when one of them has no frame.

@@ -59,6 +59,7 @@ public struct PlanSource: Sendable {
 public enum PlanStep: Sendable {
     case pass(PlanPass)
     case process(PlanProcess)
+    case native(PlanNative)
 }
 
 /// One run of machine code over a picture.
@@ -83,6 +84,18 @@ public struct PlanProcess: Sendable {
     let processor: any VideoProcessor
     public let input: Int
     public let output: Int
+    var releases: [Int] = []
+}
+
+/// One exchange with a native node.
+public struct PlanNative: Sendable {
+    public let id: NodeID
+    let run: any NativeRun
+    public let inputs: [Int]
+    public let output: Int
+    /// Where its parameters lie among the plan's uniforms.
+    let uniformOffset: Int
+    let uniformCount: Int
     var releases: [Int] = []
 }
 

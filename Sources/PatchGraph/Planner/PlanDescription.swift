@@ -26,6 +26,11 @@ extension Plan {
                 lines.append("native \(process.id)")
                 lines.append("  reads  \(name(process.input)): \(slots[process.input])")
                 lines.append("  writes \(slots[process.output])")
+            case .native(let native):
+                slotNames[native.output] = native.id
+                lines.append("native \(native.id)")
+                for slot in native.inputs { lines.append("  reads  \(name(slot)): \(slots[slot])") }
+                lines.append("  writes \(slots[native.output])")
             }
         }
         for sink in sinks {

@@ -86,6 +86,8 @@ extension Planner {
             case .process(let process):
                 lastReader[process.input] = index
                 lastReader[process.output] = index
+            case .native(let native):
+                for slot in native.inputs + [native.output] { lastReader[slot] = index }
             }
         }
         for (slot, index) in lastReader where !keep.contains(slot) {
@@ -96,6 +98,9 @@ extension Planner {
             case .process(var process):
                 process.releases.append(slot)
                 plan.steps[index] = .process(process)
+            case .native(var native):
+                native.releases.append(slot)
+                plan.steps[index] = .native(native)
             }
         }
     }

@@ -56,6 +56,7 @@ extension GraphScript {
             return 0
         }
         defineMethod("ramp") { script, call in try script.ramp(call) }
+        defineMethod("command") { script, call in try script.command(call) }
     }
 
     private func defineWiring(_ kind: String) {
