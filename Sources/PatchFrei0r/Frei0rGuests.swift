@@ -162,7 +162,7 @@ final class Frei0rNode: NativeNode {
         report = environment.report
     }
 
-    func prepare(inputs offered: [VideoFormat], rate: FrameRate) throws -> any NativeRun {
+    func prepare(inputs offered: [VideoFormat], rate: FrameRate) throws -> any FrameOperator {
         guard let first = offered.first else { throw PatchError(.graph, "frei0r \(plugin.name) has no input") }
         // All pictures have the first one's size, as frei0r wants.
         let format = VideoFormat(plugin.pixelFormat, width: first.width, height: first.height)
@@ -191,7 +191,7 @@ final class Frei0rSource: MediaSource {
         let video = VideoFormat(plugin.pixelFormat, width: size.0, height: size.1)
         let rate = options.number("fps").flatMap { FrameRate(approximating: $0) } ?? environment.rate ?? FrameRate(30)
         format = SourceFormat(video: video, rate: rate)
-        parameters = plugin.parameters.filter { $0.form != .string }.flatMap { parameter -> [Float] in
+        let floats = plugin.parameters.filter { $0.form != .string }.flatMap { parameter -> [Float] in
             let standard = Frei0rGuests.schema(parameter).defaultValue
             switch parameter.form {
             case .bool: return options.bool(parameter.name).map { [$0 ? 1 : 0] } ?? standard
@@ -199,9 +199,12 @@ final class Frei0rSource: MediaSource {
             case .double, .string: return options.number(parameter.name).map { [Float($0)] } ?? standard
             }
         }
+        // One more, so that there is an address although a plugin takes nothing.
+        parameters = floats + [0]
+        let count = floats.count
         run = GuestRun(
             Frei0rWorker(plugin, texts: texts, output: video), what: "frei0r \(plugin.name)", inputs: [],
-            output: video, parameterCount: parameters.count, report: environment.report)
+            output: video, parameterCount: count, report: environment.report)
     }
 
     func open() throws -> SourceFormat { format }
@@ -209,7 +212,7 @@ final class Frei0rSource: MediaSource {
 
     func frame(at tick: Tick) -> SourceReading {
         let frame = parameters.withUnsafeBufferPointer { floats in
-            run.frame(UnsafeBufferPointer(start: nil, count: 0), parameters: floats, at: tick)
+            floats.baseAddress.flatMap { run.frame(UnsafeBufferPointer(start: nil, count: 0), parameters: $0, at: tick) }
         }
         guard let frame else { return .waiting }
         received.add(1, ordering: .relaxed)

@@ -14,7 +14,9 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         let registry = NodeRegistry(
             MediaSources.kinds(standIns: PatternSources.standIns) + PatternSources.kinds
-                + MediaSinks.kinds + FFmpegGuests.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
+                + MediaSinks.kinds + FFmpegGuests.kinds + DisplaySink.kinds
+                + [RawDataOutput.kind(handlers: rawData), .delay, ReplayNode.kind],
+            operators: NativeOperators.all)
         registry.register(Frei0rGuests.family)
         return registry
     }

@@ -315,5 +315,8 @@ private final class SessionHost: GraphHost {
     func command(node: NodeID, target: String, name: String, argument: String) throws {
         try engine.command(node: node, target: target, name: name, argument: argument)
     }
+    func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? {
+        engine.operatorData(node: node, after: seen)
+    }
     func parameterFloats(node: NodeID, name: String) -> [Float]? { engine.parameterFloats(node: node, name: name) }
 }

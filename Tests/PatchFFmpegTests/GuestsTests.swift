@@ -21,11 +21,12 @@ import Testing
             NodeEnvironment(nodeID: "guest", location: Self.place, report: { events.add($0) }))
     }
 
-    private func frame(_ run: any NativeRun, _ inputs: [Frame], tick: Int64) -> Frame? {
+    private func frame(_ run: any FrameOperator, _ inputs: [Frame], tick: Int64) -> Frame? {
         let optional: [Frame?] = inputs
         return optional.withUnsafeBufferPointer { frames in
-            run.frame(
-                frames, parameters: UnsafeBufferPointer(start: nil, count: 0),
+            let none: Float = 0
+            return run.frame(
+                frames, parameters: [none],
                 at: Tick(index: tick, rate: FrameRate(25), hostTime: monotonicNanoseconds(), isOffline: true))
         }
     }

@@ -45,7 +45,7 @@ func makeNode(_ plugin: String, _ options: [String: OptionValue] = [:], _ events
 
 /// A run with its node's parameters by name.
 struct TestRun {
-    let run: any NativeRun
+    let run: any FrameOperator
     var floats: [Float]
     private let offsets: [String: Range<Int>]
 
@@ -71,9 +71,10 @@ struct TestRun {
     func frame(_ inputs: [Frame], tick index: Int64, offline: Bool = true) -> Frame? {
         let optional: [Frame?] = inputs
         return optional.withUnsafeBufferPointer { frames in
-            floats.withUnsafeBufferPointer { floats in
-                run.frame(
-                    frames, parameters: floats,
+            (floats + [0]).withUnsafeBufferPointer { floats in
+                guard let base = floats.baseAddress else { return nil }
+                return run.frame(
+                    frames, parameters: base,
                     at: Tick(index: index, rate: FrameRate(10), hostTime: monotonicNanoseconds(), isOffline: offline))
             }
         }

@@ -10,7 +10,15 @@ public enum FFmpegGuests {
     public static var kinds: [NodeKind] { [ffmpeg] }
 
     private static let ffmpeg = NodeKind(
-        NodeSchema(
+        schema,
+        .native { options, environment in
+            do { return try FFmpegNode(options, environment) } catch let error as PatchError {
+                throw error.placed(node: environment.nodeID, at: environment.location)
+            }
+        })
+
+    private static let schema: NodeSchema = {
+        var schema = NodeSchema(
             kind: "ffmpeg", role: .filter,
             summary: "A chain of FFmpeg's video filters, on a thread of its own, one tick behind when live.",
             options: [
@@ -20,12 +28,10 @@ public enum FFmpegGuests {
                 OptionSchema(
                     "format", .choice(PixelFormat.allCases.filter { $0.avFormat != nil }.map(\.rawValue)),
                     "Format in which pictures enter the chain.", default: "what its first filter reads"),
-            ], positional: "graph", portsOption: "inputs"),
-        .native { options, environment in
-            do { return try FFmpegNode(options, environment) } catch let error as PatchError {
-                throw error.placed(node: environment.nodeID, at: environment.location)
-            }
-        })
+            ], positional: "graph", portsOption: "inputs")
+        schema.takesCommands = true
+        return schema
+    }()
 
     /// The video filters of the installed libavfilter, by name, with the reason where scripts may not use one.
     public static func filters() -> [GuestDescription] {
@@ -146,7 +152,7 @@ final class FFmpegNode: NativeNode {
         report = environment.report
     }
 
-    func prepare(inputs offered: [VideoFormat], rate: FrameRate) throws -> any NativeRun {
+    func prepare(inputs offered: [VideoFormat], rate: FrameRate) throws -> any FrameOperator {
         let told = state.withLock { $0.told }
         var wanted = offered.map { offer -> VideoFormat in
             let kind = format ?? (offer.pixelFormat.avFormat == nil ? .rgba : offer.pixelFormat)

@@ -10,6 +10,20 @@ extension Engine {
     /// A parameter's floats as of the last tick; nil when no running node has it.
     public func parameterFloats(node: NodeID, name: String) -> [Float]? { parameters.floats(node: node, name: name) }
 
+    /// The newest numbers that a node's native operators publish (a histogram, a centroid, corners); nil when the plan on air
+    /// has no such node, before its first tick, and when they are still those of tick `seen`.
+    public func operatorData(node: NodeID, after seen: Int64 = -1) -> OperatorData.Snapshot? {
+        guard let plan else { return nil }
+        var merged: OperatorData.Snapshot?
+        for case .operate(let operate) in plan.steps where operate.id == node {
+            guard let snapshot = operate.data?.read(after: seen) else { continue }
+            merged = OperatorData.Snapshot(
+                tick: max(snapshot.tick, merged?.tick ?? 0),
+                values: (merged?.values ?? [:]).merging(snapshot.values) { $1 })
+        }
+        return merged
+    }
+
     /// An operator's setting of a control; it survives reloads.
     /// - Throws: `PatchError.usage` for an unknown name or an illegal value.
     public func setControl(_ name: String, _ value: ControlValue) throws { try parameters.setControl(name, value) }
@@ -18,13 +32,17 @@ extension Engine {
 
     public var controls: [(control: PatchGraph.Control, value: ControlValue)] { parameters.controls }
 
-    /// Tells a running native node something that is no parameter, such as a libavfilter command.
+    /// Tells a running node something that is no parameter, such as a libavfilter command.
     /// - Throws: `PatchError` that names the node and what can be told.
     public func command(node id: NodeID, target: String, name: String, argument: String) throws {
-        guard let instance = instances[id], case .native(let native) = instance.body else {
-            throw PatchError(.usage, "no running node '\(id)' takes commands", node: id)
-        }
-        do { try native.command(target, name, argument) } catch {
+        let taker: (any CommandTaking)? =
+            switch instances[id]?.body {
+            case .native(let native)?: native
+            case .source(let source, _)?: source as? any CommandTaking
+            default: nil
+            }
+        guard let taker else { throw PatchError(.usage, "no running node '\(id)' takes commands", node: id) }
+        do { try taker.command(target, name, argument) } catch {
             throw (error as? PatchError ?? PatchError(.usage, "\(error)")).placed(node: id)
         }
     }
@@ -79,11 +97,11 @@ extension Engine {
                     guard !pass.nodes.isEmpty else { return nil }
                     node = NodeStatistics(id: pass.nodes.joined(separator: "+"), kind: "pass")
                 case .process(let process): node = NodeStatistics(id: process.id, kind: "native")
-                case .native(let native): node = NodeStatistics(id: native.id, kind: "native")
+                case .operate(let operate): node = NodeStatistics(id: operate.id, kind: "native \(operate.name)")
                 }
                 node.frames = meters[index].frames
                 (node.p50, node.p99) = meters[index].durations.percentiles
-                if case .native(let native) = step { native.run.fill(&node) }
+                if case .operate(let operate) = step, let work = operate.work as? any FrameOperator { work.fill(&node) }
                 return node
             }
         }

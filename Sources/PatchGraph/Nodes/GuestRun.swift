@@ -24,8 +24,8 @@ extension GuestWorker {
 /// it is slow (pictures that it has not taken yet are replaced and counted). Offline a tick waits for its own result. Where
 /// there is no result (at the beginning, after a failure) the first input goes on as it is when it has the result's
 /// format, else black. A guest that failed is tried again after 1, 2 and 4 seconds, then left alone.
-/// Thread-safety: as `NativeRun`.
-public final class GuestRun: NativeRun {
+/// Thread-safety: as `FrameOperator`.
+public final class GuestRun: FrameOperator {
     public let inputs: [VideoFormat]
     public let output: VideoFormat
     private let core: GuestCore
@@ -47,7 +47,7 @@ public final class GuestRun: NativeRun {
     public func activate() throws { try core.start() }
 
     public func frame(
-        _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafeBufferPointer<Float>, at tick: Tick
+        _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafePointer<Float>, at tick: Tick
     ) -> Frame? {
         core.exchange(inputs, parameters, tick)
     }
@@ -172,7 +172,7 @@ final class GuestCore: Sendable {
 
     /// Hands a tick's pictures over and gives the newest result.
     func exchange(
-        _ inputs: UnsafeBufferPointer<Frame?>, _ parameters: UnsafeBufferPointer<Float>, _ tick: Tick
+        _ inputs: UnsafeBufferPointer<Frame?>, _ parameters: UnsafePointer<Float>, _ tick: Tick
     ) -> Frame? {
         guard inputs.allSatisfy({ $0 != nil }) else { return nil }
         let first = inputs.first ?? nil
@@ -188,7 +188,7 @@ final class GuestCore: Sendable {
                     isSilent = true
                 }
                 for index in inputs.indices { mail.inputs[index] = inputs[index] }
-                for index in parameters.indices { mail.parameters[index] = parameters[index] }
+                for index in mail.parameters.indices { mail.parameters[index] = parameters[index] }
                 mail.tick = tick
                 mail.hasMail = true
                 mail.pushed = tick.index

@@ -21,6 +21,10 @@ public struct NodeSchema: Sendable {
     public var positional: String?
     /// The option (a list of strings) that names the ports of a node, instead of `ports`.
     public var portsOption: String?
+    /// Its nodes may be told things by `node:command(…)`.
+    public var takesCommands = false
+    /// What comes out went in some ticks ago, so that the node may close a loop of wires.
+    public var isDelay = false
 
     public init(
         kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
@@ -108,6 +112,8 @@ public struct NodeKind: Sendable {
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
         case native(@Sendable (NodeOptions, NodeEnvironment) throws -> any NativeNode)
+        /// The engine itself does the work.
+        case builtIn
     }
 
     public var schema: NodeSchema
@@ -146,8 +152,28 @@ public struct NodeFamily: Sendable {
 public final class NodeRegistry: Sendable {
     private let kinds = Mutex<[String: NodeKind]>([:])
     private let known = Mutex<(families: [NodeFamily], members: [String: NodeKind])>(([], [:]))
+    private let operators = Mutex<[String: OperatorKind]>([:])
 
-    public init(_ kinds: [NodeKind] = []) { register(kinds) }
+    public init(_ kinds: [NodeKind] = [], operators: [OperatorKind] = []) {
+        register(kinds)
+        register(operators: operators)
+    }
+
+    /// Adds native operators, which stages of filters call by name; one of the same name is replaced.
+    public func register(operators added: [OperatorKind]) {
+        operators.withLock { operators in for kind in added { operators[kind.name] = kind } }
+    }
+
+    /// The native operator of this name.
+    /// - Throws: `PatchError.notFound` with the nearest name.
+    public func nativeOperator(_ name: String) throws -> OperatorKind {
+        let (found, names) = operators.withLock { ($0[name], Array($0.keys)) }
+        if let found { return found }
+        throw PatchError(
+            .notFound, "there is no native operator '\(name)'",
+            remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                ?? "there are: \(names.sorted().joined(separator: ", "))")
+    }
 
     /// Adds kinds; a kind of the same name is replaced.
     public func register(_ added: [NodeKind]) {

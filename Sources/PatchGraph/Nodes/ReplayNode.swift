@@ -27,7 +27,7 @@ public final class ReplayNode: NativeNode {
 
     init(seconds: Double) { self.seconds = seconds }
 
-    public func prepare(inputs: [VideoFormat], rate: FrameRate) throws -> any NativeRun {
+    public func prepare(inputs: [VideoFormat], rate: FrameRate) throws -> any FrameOperator {
         guard let format = inputs.first else { throw PatchError(.graph, "replay has no input") }
         let frames = max(1, Int((seconds * rate.perSecond).rounded(.up)))
         let size = frames * format.byteCount
@@ -54,8 +54,8 @@ public final class ReplayNode: NativeNode {
 
 /// The pictures that a `replay` remembers: copies, because a source's own buffers are few.
 ///
-/// Thread-safety: as `NativeRun`.
-final class ReplayRun: NativeRun, @unchecked Sendable {
+/// Thread-safety: as `FrameOperator`.
+final class ReplayRun: FrameOperator, @unchecked Sendable {
     // Unchecked: the `var`s are touched by `frame`, on the clock thread alone.
     let output: VideoFormat
     let frames: Int
@@ -77,11 +77,11 @@ final class ReplayRun: NativeRun, @unchecked Sendable {
     }
 
     func frame(
-        _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafeBufferPointer<Float>, at tick: Tick
+        _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafePointer<Float>, at tick: Tick
     ) -> Frame? {
         guard let input = inputs.first ?? nil else { return count > 0 ? ring[(count - 1) % frames] : nil }
-        let back = parameters.count > 0 ? Double(parameters[0]) : 0
-        let isFrozen = parameters.count > 1 && parameters[1] >= 0.5
+        let back = Double(parameters[0])
+        let isFrozen = parameters[1] >= 0.5
         if tick.index != lastTick {
             lastTick = tick.index
             if !isFrozen || count == 0 { remember(input) }

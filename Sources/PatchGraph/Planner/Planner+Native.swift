@@ -42,10 +42,10 @@ extension Planner {
         }
         let output = newSlot(run.output)
         plan.steps.append(
-            .native(
-                PlanNative(
-                    id: node.id, run: run, inputs: slots, output: output, uniformOffset: offset,
-                    uniformCount: plan.uniformCount - offset)))
+            .operate(
+                PlanOperate(
+                    id: node.id, name: node.kind, work: run, inputs: slots, output: output, uniformOffset: offset,
+                    toleratesMissingInputs: false, data: nil, isWatched: false)))
         pictures[node.id] = .stored(StoredPicture(slot: output, format: run.output))
     }
 

@@ -10,7 +10,7 @@ extension GraphScript {
             throw call.error("command is a method of nodes", example)
         }
         let title = title(node: handle.index)
-        guard case .native? = registry[model.schemas[handle.index].kind]?.factory else {
+        guard model.schemas[handle.index].takesCommands else {
             throw call.error("\(title) takes no commands", "set its parameters: node.name = value")
         }
         guard !isLoading else {
@@ -29,6 +29,20 @@ extension GraphScript {
             throw call.error("command needs a value, not \(call.describe(4))", example)
         }
         edits.append(.command(node: handle.index, target: target, name: name, argument: argument))
+        return 0
+    }
+
+    /// `clip:play()`
+    func play(_ call: LuaCall) throws -> Int32 {
+        guard let handle = call.handle(1), handle.tag == .node else {
+            throw call.error("play is a method of clips", "write clip:play()")
+        }
+        let title = title(node: handle.index)
+        guard model.schemas[handle.index].kind == "clip" else {
+            throw call.error("\(title) does not wait to be played", "only a clip does: clip{ \"name\", file = … }")
+        }
+        guard !isLoading else { throw call.error("\(title) is not on air yet", "play it in a handler") }
+        edits.append(.command(node: handle.index, target: "", name: "play", argument: ""))
         return 0
     }
 }

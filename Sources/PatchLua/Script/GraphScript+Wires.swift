@@ -57,6 +57,7 @@ extension GraphScript {
         }
         defineMethod("ramp") { script, call in try script.ramp(call) }
         defineMethod("command") { script, call in try script.command(call) }
+        defineMethod("play") { script, call in try script.play(call) }
     }
 
     private func defineWiring(_ kind: String) {
