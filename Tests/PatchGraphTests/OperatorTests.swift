@@ -8,7 +8,10 @@ import Testing
 private final class RowMean: NativeOperator {
     static let kind = OperatorKind(
         name: "rowMean", summary: "", formats: [.rgba], parameters: [OperatorParameter("gain", default: [1])],
-        data: [OperatorData.Field("mean"), OperatorData.Field("codes", listOf: 4), OperatorData.Field("ends", width: 2, listOf: 1)]
+        data: [
+            OperatorData.Field("mean"), OperatorData.Field("codes", listOf: 4),
+            OperatorData.Field("ends", width: 2, listOf: 1),
+        ]
     ) { request in
         guard request.inputs[0].pixelFormat == .rgba else { throw PatchError(.graph, "not rgba") }
         return RowMean(width: request.inputs[0].width)
@@ -73,7 +76,8 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
         _ build: (inout Patch) throws -> Void
     ) throws -> (seen: [Seen], engine: Engine) {
         let sink = CollectingSink(sinkFormat)
-        let nodes = registry(sources: ["count": counter(format, frames: frames), "flat": flat()], sinks: ["view": sink])
+        let nodes = registry(
+            sources: ["count": counter(format, frames: frames), "flat": flat()], sinks: ["view": sink])
         nodes.register([.delay])
         nodes.register(operators: [RowMean.kind, Pick.kind])
         let engine = try makeEngine(nodes, frames: frames)
@@ -107,7 +111,9 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
             patch.wire("in", "m", "out")
         }
         #expect(seen.count == 20)
-        for (tick, frame) in seen.enumerated() { #expect(abs(Int(frame.first[0]) - 3 * tick) <= 1, "\(tick): \(frame)") }
+        for (tick, frame) in seen.enumerated() {
+            #expect(abs(Int(frame.first[0]) - 3 * tick) <= 1, "\(tick): \(frame)")
+        }
         let data = try #require(engine.operatorData(node: "m"))
         #expect(data.tick == 19)
         #expect(data.values["mean"] == .number(38))
@@ -139,7 +145,8 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
             message(.init(native: .init("rowMean", parameters: [.init("gian", .constant([1]))]), inputs: [.port(0)]))
                 == "test.lua:4: node 'f': native 'rowMean' has no parameter 'gian'; did you mean 'gain'?")
         #expect(
-            message(.init(native: .init("rowMean", parameters: [.init("gain", .constant([1, 2]))]), inputs: [.port(0)]))
+            message(
+                .init(native: .init("rowMean", parameters: [.init("gain", .constant([1, 2]))]), inputs: [.port(0)]))
                 == "test.lua:4: node 'f': 'gain' of native 'rowMean' gets 2 numbers; it takes 1")
         #expect(
             message(.init(native: .init("rowMean"), inputs: [.port(0), .port(0)]))
@@ -277,10 +284,12 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
 
     @Test func whatAnOperatorDoesNotNeedIsNotComputed() throws {
         let filter = KernelFilter(
-            name: "pick", summary: "", ports: ["a", "b"], parameters: [ParameterSchema("which", default: [1], range: 0...1)],
+            name: "pick", summary: "", ports: ["a", "b"],
+            parameters: [ParameterSchema("which", default: [1], range: 0...1)],
             stages: [
                 .init(
-                    native: .init("pick", parameters: [.init("which", .parameter("which"))]), inputs: [.port(0), .port(1)])
+                    native: .init("pick", parameters: [.init("which", .parameter("which"))]),
+                    inputs: [.port(0), .port(1)])
             ])
         let (seen, engine) = try render(frames: 10) { patch in
             patch.add("flat", "flat")
@@ -294,7 +303,8 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
         }
         #expect(seen.allSatisfy { $0.first == [100, 50, 25, 255] })
         #expect(seen.count == 10)
-        let frames = Dictionary(engine.statistics.nodes.map { ($0.id, $0.frames) }, uniquingKeysWith: { first, _ in first })
+        let frames = Dictionary(
+            engine.statistics.nodes.map { ($0.id, $0.frames) }, uniquingKeysWith: { first, _ in first })
         #expect(frames["a"] == 0)
         #expect(frames["b"] == 10)
     }

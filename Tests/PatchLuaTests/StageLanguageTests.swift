@@ -93,9 +93,12 @@ import Testing
             return
         }
         #expect(native.options.string("file")?.hasSuffix("/luts/warm.txt") == true)
-        #expect(workspace.errorText(look + "camera{'c'} >> look{ file = '/etc/passwd' }").contains("outside the graph's folder"))
         #expect(
-            workspace.errorText(look + "camera{'c'} >> look{ file = 'luts/worm.txt' }").contains("did you mean 'luts/warm.txt'?"))
+            workspace.errorText(look + "camera{'c'} >> look{ file = '/etc/passwd' }").contains(
+                "outside the graph's folder"))
+        #expect(
+            workspace.errorText(look + "camera{'c'} >> look{ file = 'luts/worm.txt' }").contains(
+                "did you mean 'luts/warm.txt'?"))
         #expect(workspace.errorText(look + "camera{'c'} >> look{}").contains("look needs file ="))
     }
 
@@ -110,7 +113,10 @@ import Testing
                 pixel = function(a, b, c, d, e, p) return mix(a, b, p.s) + c + d + e end },
             } } >> d
             """)
-        #expect(made.stages.map(\.size) == [.scaled(x: 0.5, y: 0.5), .pixels(width: 256, height: 1), .scaled(x: 0.25, y: 1), .filter])
+        #expect(
+            made.stages.map(\.size) == [
+                .scaled(x: 0.5, y: 0.5), .pixels(width: 256, height: 1), .scaled(x: 0.25, y: 1), .filter,
+            ])
         #expect(
             made.stages[3].inputs == [
                 .port(0), .pastStage(3, ticks: 1), .pastPort(0, ticks: 3), .pastStage(0, ticks: 1), .stage(2),
@@ -125,7 +131,8 @@ import Testing
         #expect(text("{ inputs = { 'image@121' }, pixel = function(c) return c end }").contains("1 to 120"))
         #expect(text("{ native = 'x', pixel = function(c) return c end }").contains("both native and pixel"))
         #expect(text("{ native = 'x', params = { a = 'b' } }").contains("which is no parameter"))
-        #expect(text("{ params = { a = 1 }, pixel = function(c) return c end }").contains("only native passes have them"))
+        #expect(
+            text("{ params = { a = 1 }, pixel = function(c) return c end }").contains("only native passes have them"))
         #expect(text("{ scale = 0, pixel = function(c) return c end }").contains("write scale = 1/2"))
         #expect(text("{ size = {0, 1}, pixel = function(c) return c end }").contains("write size = {256, 1}"))
         #expect(
@@ -154,7 +161,9 @@ import Testing
         #expect(engine.record.withLock { $0.patches[0].patch.node("mean")?.isWatched } == true)
         var snapshot = OperatorData.Snapshot(
             tick: 4,
-            values: ["luminance": .number(0.5), "color": .vector([0, 0, 0, 1]), "points": .vectors([[1, 2], [3, 4]])])
+            values: [
+                "luminance": .number(0.5), "color": .vector([0, 0, 0, 1]), "points": .vectors([[1, 2], [3, 4]]),
+            ])
         engine.record.notify { $0.data["mean"] = snapshot }
         host.post(.frame(tick: 5, time: 0))
         #expect(engine.waits { $0.logs == ["4 0.5 4 1.0 2 3.0"] })

@@ -22,7 +22,8 @@ enum MixerKernels {
 
     /// The source alone, for slots that hide what is below: no read of the canvas.
     static func copy() throws -> Kernel {
-        try build("mixerCopy", inputs: ["source"], uniforms: [("map", .vec4), ("clamp", .vec4)]) { b throws(KernelError) in
+        try build("mixerCopy", inputs: ["source"], uniforms: [("map", .vec4), ("clamp", .vec4)]) {
+            b throws(KernelError) in
             try sample(&b, input: 0)
         }
     }

@@ -75,7 +75,11 @@ public enum MixerSchema {
         return KernelFilter(
             name: "mixer", summary: "Lays pictures over a canvas, each in a slot of its own.", ports: ports,
             parameters: parameters,
-            stages: [.init(native: native, inputs: ports.indices.map { .port($0) }, size: .pixels(width: width, height: height))])
+            stages: [
+                .init(
+                    native: native, inputs: ports.indices.map { .port($0) }, size: .pixels(width: width, height: height)
+                )
+            ])
     }
 }
 

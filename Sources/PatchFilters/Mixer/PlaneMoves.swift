@@ -77,7 +77,10 @@ struct HalvePlane: BandWork {
             var packed: UInt64 = 0
             for half in 0..<2 {
                 let offset = 2 * x + 8 * half
-                let (p, q) = (a.loadUnaligned(fromByteOffset: offset, as: UInt64.self), b.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                let (p, q) = (
+                    a.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                    b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                )
                 let sum = (p & Self.low) &+ (p >> 8 & Self.low) &+ (q & Self.low) &+ (q >> 8 & Self.low) &+ Self.two
                 // Four means in the low bytes of four lanes, moved together.
                 var mean = sum >> 2 & Self.low
@@ -113,7 +116,10 @@ struct HalvePlane: BandWork {
         let (a, b) = (UnsafeRawPointer(upper), UnsafeRawPointer(lower))
         let to = UnsafeMutableRawPointer(out)
         for x in 0..<width / 2 {
-            let (p, q) = (a.loadUnaligned(fromByteOffset: 8 * x, as: UInt64.self), b.loadUnaligned(fromByteOffset: 8 * x, as: UInt64.self))
+            let (p, q) = (
+                a.loadUnaligned(fromByteOffset: 8 * x, as: UInt64.self),
+                b.loadUnaligned(fromByteOffset: 8 * x, as: UInt64.self)
+            )
             // Red and blue of both pixels in one word, green and alpha in the other; then the two pixels together.
             let even = (p & Self.low) &+ (q & Self.low)
             let odd = (p >> 8 & Self.low) &+ (q >> 8 & Self.low)

@@ -69,7 +69,9 @@ final class FrameMemories {
     /// Remembers this tick's pictures. A picture that was not made in this tick leaves the memory as it is.
     func capture(from slots: UnsafeMutableBufferPointer<Frame?>) {
         for index in memories.indices {
-            guard let frame = slots[memories[index].source], frame.format == memories[index].key.format else { continue }
+            guard let frame = slots[memories[index].source], frame.format == memories[index].key.format else {
+                continue
+            }
             frames[memories[index].range.lowerBound + memories[index].next] = frame
             memories[index].next = (memories[index].next + 1) % memories[index].range.count
             memories[index].count = min(memories[index].count + 1, memories[index].range.count)

@@ -21,6 +21,8 @@ final class PlanExecutor: @unchecked Sendable {
     struct Work {
         /// One of these three.
         var pass: CompiledPass?
+        /// For the chroma planes, where they are computed apart.
+        var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
         var operation: (any NativeOperator)?
         /// The same operator, when it takes and gives frames.
@@ -45,6 +47,8 @@ final class PlanExecutor: @unchecked Sendable {
     let images: UnsafeMutableBufferPointer<ImageReference>
     /// What a frame operator reads at a tick.
     let gathered: UnsafeMutableBufferPointer<Frame?>
+    /// The chroma planes of the same.
+    let chromaImages: UnsafeMutableBufferPointer<ImageReference>
     let uniforms: UnsafeMutableBufferPointer<Float>
     /// Whether this tick's results depend on each slot.
     let needed: UnsafeMutableBufferPointer<Bool>
@@ -107,10 +111,11 @@ final class PlanExecutor: @unchecked Sendable {
             switch step {
             case .pass(let pass):
                 work.pass = pass.compiled
+                work.chroma = pass.chroma
                 work.pool = pool(pass.output, owner: pass.nodes.joined(separator: "+"), held: pass.heldFrames)
                 work.uniformOffset = pass.uniformOffset
                 work.bandRows = Self.bandRows(
-                    alignment: pass.compiled.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
+                    alignment: pass.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
                 work.isSeed = pass.isSeed
                 work.ends = pass.ends
             case .process(let process): work.processor = process.processor
@@ -143,6 +148,8 @@ final class PlanExecutor: @unchecked Sendable {
         images.initialize(repeating: ImageReference(nothing))
         gathered = .allocate(capacity: images.count)
         gathered.initialize(repeating: nil)
+        chromaImages = .allocate(capacity: images.count)
+        chromaImages.initialize(repeating: ImageReference(nothing))
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
@@ -165,6 +172,7 @@ final class PlanExecutor: @unchecked Sendable {
         slots.deinitialize().deallocate()
         images.deallocate()
         gathered.deinitialize().deallocate()
+        chromaImages.deallocate()
         uniforms.deallocate()
         durations.deallocate()
         needed.deallocate()
@@ -255,8 +263,7 @@ final class PlanExecutor: @unchecked Sendable {
         let context = FrameContext(time: tick.time.seconds, frame: tick.index)
         var start = monotonicNanoseconds()
         for index in work.indices {
-            if needed[work[index].output] {
-                run(index, tick, context, workers)
+            if needed[work[index].output], run(index, tick, context, workers) {
                 let end = monotonicNanoseconds()
                 durations[index] = end - start
                 start = end

@@ -115,14 +115,16 @@ extension Planner {
         let bytes = plan.memories[memory].bytes
         plan.notes.append(
             PatchNote(
-                message: "'\(node.id)' keeps \(ticks) frame\(ticks == 1 ? "" : "s"), \((bytes + (1 << 20) - 1) >> 20) MB",
+                message:
+                    "'\(node.id)' keeps \(ticks) frame\(ticks == 1 ? "" : "s"), \((bytes + (1 << 20) - 1) >> 20) MB",
                 node: node.id, location: node.location))
     }
 
     /// Now that everything is planned: what the delays in loops take.
     mutating func captureLoops(_ checked: CheckedPatch) throws {
         for (node, memory) in loops {
-            do { try capture(input(0, of: node, checked), ofNode: checked.inputs[node.id]?[0]?.from, in: memory) } catch {
+            do { try capture(input(0, of: node, checked), ofNode: checked.inputs[node.id]?[0]?.from, in: memory) } catch
+            {
                 throw PatchError.placing(error, node)
             }
         }

@@ -16,7 +16,8 @@ extension KernelLanguage {
         call.pushField(1, "options")
         defer { call.pop() }
         if call.isAbsent(-1) { return [] }
-        let shape = "write options = { radius = { 4, min = 1, max = 16 }, shape = { \"disc\", \"square\" }, file = \"file\" }"
+        let shape =
+            "write options = { radius = { 4, min = 1, max = 16 }, shape = { \"disc\", \"square\" }, file = \"file\" }"
         guard call.kind(-1) == .table else { throw call.error("options is \(call.describe(-1))", shape) }
         let table = lua_gettop(call.pointer)
         let keys = try call.keys(table)
@@ -26,7 +27,8 @@ extension KernelLanguage {
         }
         return try keys.names.map { name in
             guard !parameters.contains(where: { $0.name == name }) else {
-                throw call.error("'\(name)' is both a parameter and an option", "a value that may change on air is a parameter")
+                throw call.error(
+                    "'\(name)' is both a parameter and an option", "a value that may change on air is a parameter")
             }
             call.pushField(table, name)
             defer { lua_settop(call.pointer, table) }

@@ -17,6 +17,7 @@ struct DefinitionContext {
 extension KernelLanguage {
     private static let passWords = [
         "name", "inputs", "light", "alpha", "space", "pixel", "sample", "scale", "size", "native", "params", "options",
+        "channels",
     ]
 
     /// Reads the list at an index, or the list that the function there makes of the options.
@@ -141,7 +142,8 @@ extension KernelLanguage {
         if !call.isAbsent(-1) {
             let values = lua_gettop(call.pointer)
             guard call.kind(values) == .table else {
-                throw call.error("options of native '\(name)' is \(call.describe(values))", "write options = { file = p.file }")
+                throw call.error(
+                    "options of native '\(name)' is \(call.describe(values))", "write options = { file = p.file }")
             }
             for key in try call.keys(values).names {
                 call.pushField(values, key)
@@ -190,7 +192,8 @@ extension KernelLanguage {
             if !texts.isEmpty, texts.count == call.length(list) { return .list(texts) }
         }
         throw call.error(
-            "option '\(key)' of native '\(name)' is \(call.describe(-1))", "give it a number, a text or a list of one kind")
+            "option '\(key)' of native '\(name)' is \(call.describe(-1))",
+            "give it a number, a text or a list of one kind")
     }
 
     /// `scale = 1/2`, `scale = {1/2, 1}` or `size = {256, 1}`.
