@@ -3,8 +3,8 @@
 graph { size = "1280x720", fps = 30 }
 
 local cam    = input  { "cam", default = "guest" }
-local memory = replay { "memory", seconds = 5 }
 local freeze = toggle { "freeze", false, label = "Freeze" }
+local memory = replay { "memory", seconds = 5, frozen = freeze }
 local again  = button { "again", label = "Replay" }
 
 -- What tells the viewer: a frame in the station's colour and a mark in the corner, "pause" or "play again".
@@ -30,7 +30,7 @@ local mark = kernel {
     over = mix(over, p.tint.rgb, disc * p.shown)
     return vec4(mix(over, vec3(0.1, 0.08, 0.05), sign * disc * p.shown), c.a)
   end,
-} { "mark" }
+} { "mark", shown = freeze }
 
 cam >> memory >> mark >> display { "view", title = "Patchbay: replay" }
 

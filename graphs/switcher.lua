@@ -20,7 +20,7 @@ local length = param { "length", 0.8, min = 0.1, max = 5, unit = "s", label = "L
 local view = display { "view", title = "Patchbay: switcher" }
 
 state.onAir = state.onAir or 1
-local function alone(number)
+local function alone()
   for _, cam in ipairs(cams) do cam:removeAllTargets() end
   for _, change in pairs(changes) do change:removeAllTargets() end
   sting.output:removeAllTargets()
@@ -58,5 +58,8 @@ onKey("t", function()
   end
 end)
 
--- Left alone it shows what it can.
-after(0.6, function() take(2) end)
+-- At its first start it shows what it can.
+if not state.started then
+  state.started = true
+  after(0.6, function() take(2) end)
+end

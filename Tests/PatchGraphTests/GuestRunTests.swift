@@ -38,8 +38,8 @@ private final class TestGuest: GuestWorker {
         var messages: [String] { list.withLock { $0.map(\.message) } }
     }
 
-    private func run(
-        _ guest: TestGuest, output: VideoFormat = format, parameters: Int = 1, limits: GuestLimits = GuestLimits(),
+    private func start(
+        _ guest: TestGuest, output: VideoFormat = GuestRunTests.format, parameters: Int = 1, limits: GuestLimits = GuestLimits(),
         _ problems: Problems
     ) throws -> GuestRun {
         let run = GuestRun(
@@ -62,7 +62,7 @@ private final class TestGuest: GuestWorker {
 
     @Test func offlineEveryTickGetsItsOwnResult() throws {
         let problems = Problems()
-        let run = try run(TestGuest { index, floats in Self.picture(UInt8(index) + UInt8(floats[0])) }, problems)
+        let run = try start(TestGuest { index, floats in Self.picture(UInt8(index) + UInt8(floats[0])) }, problems)
         for index in 0..<20 as Range<Int64> {
             #expect(Self.value(tick(run, index, Self.picture(99), offline: true, parameter: 100)) == UInt8(index) + 100)
         }
@@ -76,7 +76,7 @@ private final class TestGuest: GuestWorker {
 
     @Test func liveASlowGuestHoldsItsLastPictureAndIsCounted() throws {
         let problems = Problems()
-        let run = try run(
+        let run = try start(
             TestGuest { index, _ in
                 usleep(60_000)
                 return Self.picture(UInt8(index) + 100)
@@ -104,7 +104,7 @@ private final class TestGuest: GuestWorker {
 
     @Test func aFailingGuestIsTriedAgainAndThenLeftAlone() throws {
         let problems = Problems()
-        let run = try run(
+        let run = try start(
             TestGuest { index, _ in
                 if index == 1 || index > 4 { throw PatchError(.media, "no \(index)") }
                 return Self.picture(200)
@@ -122,7 +122,7 @@ private final class TestGuest: GuestWorker {
     /// A result of another size cannot be replaced by the input: black shows.
     @Test func withoutAResultOfTheRightSizeItIsBlack() throws {
         let large = VideoFormat(.gray8, width: 8, height: 8)
-        let run = try run(TestGuest { _, _ in nil }, output: large, Problems())
+        let run = try start(TestGuest { _, _ in nil }, output: large, Problems())
         let frame = try #require(tick(run, 0, Self.picture(77), offline: true))
         #expect(frame.format == large)
         #expect(Self.value(frame) == 0)
@@ -131,12 +131,12 @@ private final class TestGuest: GuestWorker {
     @Test func aGuestThatHangsIsReportedOnceAndLetGo() throws {
         let problems = Problems()
         let guest = TestGuest { _, _ in
-            usleep(1_200_000)
+            usleep(3_000_000)
             return nil
         }
         var limits = GuestLimits()
         limits.silence = 0.2
-        var hanging: GuestRun? = try run(guest, limits: limits, problems)
+        var hanging: GuestRun? = try start(guest, limits: limits, problems)
         for index in 0..<30 as Range<Int64> {
             if let hanging { _ = tick(hanging, index, Self.picture(3)) }
             usleep(20_000)
@@ -146,12 +146,12 @@ private final class TestGuest: GuestWorker {
         let begin = monotonicNanoseconds()
         hanging = nil
         #expect(guest.isCancelled)
-        #expect(monotonicNanoseconds() - begin < 2_500_000_000)
+        #expect(monotonicNanoseconds() - begin < 4_000_000_000)
     }
 
     @Test func commandsComeBeforeTheNextPicture() throws {
         let guest = TestGuest { _, _ in Self.picture(1) }
-        let run = try run(guest, Problems())
+        let run = try start(guest, Problems())
         run.tell("a", "b", "c")
         _ = tick(run, 0, Self.picture(0), offline: true)
         #expect(guest.told.withLock { $0 } == ["a.b=c"])

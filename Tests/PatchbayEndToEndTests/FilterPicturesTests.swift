@@ -34,6 +34,10 @@ import Testing
         "perlinNoise": "", "solidColor": "", "hsb": "hue = 60, saturation = 1.3",
         "temperature": "temperature = 0.6", "skinTone": "amount = 0.8",
     ]
+    /// What is wired to a port of this name; the card to any other. A mask stays away.
+    static let sources = [
+        "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other", "map": "ramp",
+    ]
     /// Filters whose options name files that are not ours to have here.
     static let withoutPicture: Set<String> = ["lut3d", "lookup"]
 
@@ -65,16 +69,16 @@ import Testing
                 graph { size = "576x324", fps = 30 }
                 local card = testPattern { "card", kind = "card", size = "576x324" }
                 local other = testPattern { "other", kind = "landscape", size = "576x324" }
+                local cloth = testPattern { "cloth", kind = "greenscreen", size = "576x324" }
+                local ramp = testPattern { "ramp", kind = "zonePlate", size = "576x324" }
 
                 """
             for (index, filter) in filters[start..<min(start + 24, filters.count)].enumerated() {
                 let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
                 let arguments = Self.arguments(filter)
                 script += "local n\(index) = \(word) { \"n\(index)\"\(arguments.isEmpty ? "" : ", " + arguments) }\n"
-                for (port, _) in filter.ports.enumerated() {
-                    // Of two pictures the card is the one that is laid on top, keyed, or left behind.
-                    let isCard = filter.ports.count < 2 || (filter.family == "blend") == (port == 1)
-                    script += "\(isCard ? "card" : "other"):addTarget(n\(index), \(port + 1))\n"
+                for port in filter.ports where port != "mask" {
+                    script += "\(Self.sources[port] ?? "card"):addTarget(n\(index), \"\(port)\")\n"
                 }
                 script += "n\(index):addTarget(snapshot { \"s\(index)\", file = \"\(filter.name).jpg\", size = \"288x162\", at = 0.3 })\n"
             }

@@ -10,6 +10,10 @@ import Testing
 @Suite struct GraphGoldenTests {
     /// Inputs that graphs leave to the machine are drawn scenes here.
     static let bindings = ["cam": "host", "clip": "landscape"]
+    /// Graphs that stand in their picture as something other than what binds `cam` above.
+    static let cameras = ["studio": "greenscreen", "replay": "guest"]
+    /// Controls that show what a graph is for.
+    static let settings = ["replay": "freeze=true"]
 
     @Test func theShopWindowIsFull() throws {
         #expect(try GraphsTests.graphs().count >= 12)
@@ -21,7 +25,10 @@ import Testing
         let directory = try TemporaryDirectory()
         let made = directory.file("\(name).png")
         var arguments = ["still", "graphs/\(graph)", made, "--at", "0.96", "--scale", "640x360"]
-        for (input, scene) in Self.bindings { arguments += ["--bind", "\(input)=\(scene)"] }
+        for (input, scene) in Self.bindings {
+            arguments += ["--bind", "\(input)=\(input == "cam" ? Self.cameras[name] ?? scene : scene)"]
+        }
+        if let setting = Self.settings[name] { arguments += ["--set", setting] }
         let outcome = try Executable.run(
             arguments, timeout: 120, environment: ["DISPLAY": nil, "PATCHBAY_URL": nil],
             directory: Fixtures.packageRoot)

@@ -72,7 +72,7 @@ import Testing
             """
             local source = testPattern { "bars", size = "64x48", fps = 30 }
             local chain = ffmpeg { "hue=s=1", name = "chain" }
-            source >> chain >> rawDataOutput { "raw", file = "raw.y4m" }
+            source >> chain >> rawDataOutput { "raw", file = "raw.y4m", container = "y4m" }
             after(0.2, function() chain:command("hue", "s", 0) log("told") end)
             after(0.4, function() chain:command("hua", "s", 0) end)
             """, arguments: ["--duration", "1.5"])
@@ -125,10 +125,10 @@ import Testing
         let run = try GraphRun(
             """
             graph { fps = 30, size = "64x48" }
-            local sting = require "looks.stinger" { "sting", video = "sting.\(container)", cut = 0.2 }
+            local sting = require "looks.stinger" { "sting", video = "sting.\(container)", cut = 0.19 }
             color { "one", rgba = "#c00000" } >> sting.from
             color { "two", rgba = "#0000c0" } >> sting.to
-            sting.output >> rawDataOutput { "raw", file = "raw.y4m", format = "yuv444p" }
+            sting.output >> rawDataOutput { "raw", file = "raw.y4m", container = "y4m", format = "yuv444p" }
             onFrame(function(time, tick) if tick == 10 then sting.play() end end)
             """, command: "render", arguments: ["--duration", "1"], directory: directory)
         let (outcome, _) = try run.waitForEnd()
