@@ -37,6 +37,9 @@ let package = Package(
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
 
+        .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+
         module("PatchMedia", ""),
         module("PatchKernel", "CLLVM PatchMedia"),
         module("PatchGraph", "PatchKernel PatchMedia"),
@@ -44,9 +47,10 @@ let package = Package(
         module("PatchFFmpeg", "CFFmpeg PatchGraph PatchMedia"),
         module("PatchFrei0r", "CFrei0r PatchGraph PatchMedia"),
         module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
+        module("PatchSound", "CSpeexDSP CEBUR128 PatchGraph PatchMedia"),
         module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
         module(
-            "Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchLua"),
+            "Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchSound PatchLua"),
         program("PatchbayCLI", "Patchbay"),
         program("PatchbayExample", "Patchbay"),
 
@@ -73,6 +77,7 @@ let package = Package(
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchFrei0rTests", "PatchFrei0r PatchGraph PatchMedia PatchTesting", exclude: ["Plugins"]),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
+        tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),

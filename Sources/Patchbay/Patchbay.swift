@@ -7,6 +7,7 @@
 @_exported import PatchKernel
 @_exported import PatchLua
 @_exported import PatchMedia
+@_exported import PatchSound
 
 extension NodeRegistry {
     /// Every kind of node that this library has: media and devices through FFmpeg, generated pictures, windows, raw data.
@@ -14,7 +15,7 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         let registry = NodeRegistry(
             MediaSources.kinds(standIns: PatternSources.standIns) + PatternSources.kinds
-                + MediaSinks.kinds + FFmpegGuests.kinds + DisplaySink.kinds
+                + MediaSinks.kinds + FFmpegGuests.kinds + DisplaySink.kinds + SoundNodes.kinds
                 + [RawDataOutput.kind(handlers: rawData), .delay, ReplayNode.kind],
             operators: NativeOperators.all)
         registry.register(Frei0rGuests.family)

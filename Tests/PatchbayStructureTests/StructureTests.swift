@@ -12,11 +12,12 @@ import Testing
         "PatchFFmpeg": ["PatchGraph", "PatchMedia", "CFFmpeg"],
         "PatchFrei0r": ["PatchGraph", "PatchMedia", "CFrei0r"],
         "PatchDisplay": ["PatchGraph", "PatchMedia", "CSDL"],
+        "PatchSound": ["PatchGraph", "PatchMedia", "CSpeexDSP", "CEBUR128"],
         "PatchLua": ["PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia", "CLua"],
         "PatchStudio": ["PatchGraph", "PatchMedia"],
         "Patchbay": [
             "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchFrei0r", "PatchDisplay",
-            "PatchLua", "PatchStudio",
+            "PatchSound", "PatchLua", "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],
         "PatchbayExample": ["Patchbay"],

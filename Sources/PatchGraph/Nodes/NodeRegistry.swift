@@ -112,6 +112,8 @@ public struct NodeKind: Sendable {
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
         case native(@Sendable (NodeOptions, NodeEnvironment) throws -> any NativeNode)
+        /// A filter for sound, with one input that sums what is wired to it.
+        case sound(@Sendable (NodeOptions, NodeEnvironment) throws -> any SoundProcessor)
         /// The engine itself does the work.
         case builtIn
     }
@@ -123,6 +125,9 @@ public struct NodeKind: Sendable {
         self.schema = schema
         self.factory = factory
     }
+
+    /// Sound goes in and comes out; there is no picture.
+    public var isSound: Bool { if case .sound = factory { true } else { false } }
 }
 
 /// Kinds that are found by name when they are asked for, such as installed plugins: `frei0r.cartoon`.

@@ -133,6 +133,15 @@ private final class RehearsedNodes: NodeProvider {
         return native
     }
 
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
+        guard case .sound(let make) = try registry.kind(of: node).factory else {
+            throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
+        }
+        let processor = try make(node.options, environment(node))
+        try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
+        return processor
+    }
+
     func request(
         of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
     ) throws -> SinkRequest? {
