@@ -10,14 +10,14 @@ import Testing
         "PatchGraph": ["PatchKernel", "PatchMedia"],
         "PatchFilters": ["PatchGraph", "PatchKernel", "PatchMedia"],
         "PatchFFmpeg": ["PatchGraph", "PatchMedia", "CFFmpeg"],
+        "PatchFrei0r": ["PatchGraph", "PatchMedia", "CFrei0r"],
         "PatchDisplay": ["PatchGraph", "PatchMedia", "CSDL"],
         "PatchSound": ["PatchGraph", "PatchMedia", "CSpeexDSP", "CEBUR128"],
         "PatchLua": ["PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia", "CLua"],
         "PatchStudio": ["PatchGraph", "PatchMedia"],
         "Patchbay": [
-            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchSound",
-            "PatchLua",
-            "PatchStudio",
+            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchFrei0r", "PatchDisplay",
+            "PatchSound", "PatchLua", "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],
         "PatchbayExample": ["Patchbay"],
@@ -53,7 +53,8 @@ import Testing
         for file in try SourceTree.files(below: "Sources") {
             for (number, line) in file.code where line.contains("import C") && !line.hasPrefix("internal import C") {
                 let name = line.split(separator: " ").last ?? ""
-                #expect(!["CLua", "CFFmpeg", "CLLVM", "CSDL"].contains(name), "\(file.path):\(number): \(line)")
+                #expect(
+                    !["CLua", "CFFmpeg", "CFrei0r", "CLLVM", "CSDL"].contains(name), "\(file.path):\(number): \(line)")
             }
         }
     }

@@ -51,6 +51,12 @@ extension Engine {
                 sounds: sounds, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
+            for case .operate(let operate) in plan.steps {
+                guard let work = operate.work as? any FrameOperator else { continue }
+                do { try work.activate() } catch {
+                    throw (error as? PatchError ?? PatchError(.graph, "\(error)")).placed(node: operate.id)
+                }
+            }
             executor.warm(parameters)
             if plan.crossfade > 0, let current = air.withLock({ $0.isRunning ? $0.current : nil }) {
                 let ticks = max(1, plan.rate.frame(at: MediaTime(seconds: plan.crossfade)))
@@ -227,6 +233,11 @@ final class EngineNodes: NodeProvider {
         return processor
     }
 
+    func native(of node: PatchNode) throws -> (any NativeNode)? {
+        guard case .native(let native) = try instance(for: node).body else { return nil }
+        return native
+    }
+
     func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
         guard case .sound(let processor, _) = try instance(for: node, sound: format).body else {
             throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
@@ -269,7 +280,7 @@ extension NodeRegistry {
             let kind = try kind(of: node)
             let schema = kind.schema
             return NodePorts(
-                names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
+                names: schema.ports(node.options), hasOutput: schema.role != .sink || schema.forwards,
                 isSink: schema.role == .sink, isSound: kind.isSound, isDelay: schema.isDelay)
         }
     }

@@ -7,6 +7,7 @@ final class Instance: Sendable {
         case source(any MediaSource, SourceFormat)
         case sink(any MediaSink)
         case processor(any VideoProcessor)
+        case native(any NativeNode)
         case sound(any SoundProcessor, AudioFormat)
     }
 
@@ -88,6 +89,7 @@ final class Instance: Sendable {
                 sink.finish()
             }
         case .processor, .sound: break
+        case .native(let node): node.stop()
         }
     }
 }
@@ -124,6 +126,7 @@ final class InstanceStore: Sendable {
                 }
             case .sink(let make): return (Instance(node, .sink(try make(node.options, environment))), true)
             case .processor(let make): return (Instance(node, .processor(try make(node.options, environment))), true)
+            case .native(let make): return (Instance(node, .native(try make(node.options, environment))), true)
             case .sound(let make):
                 let format = sound ?? AudioFormat()
                 let processor = try make(node.options, environment)

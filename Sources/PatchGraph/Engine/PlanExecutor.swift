@@ -27,6 +27,8 @@ final class PlanExecutor: @unchecked Sendable {
         var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
         var operation: (any NativeOperator)?
+        /// The same operator, when it takes and gives frames.
+        var frameOperation: (any FrameOperator)?
         var pool: FramePool?
         var inputs: Range<Int>
         var output: Int
@@ -45,6 +47,8 @@ final class PlanExecutor: @unchecked Sendable {
     let slotTable: UnsafeMutableBufferPointer<Int>
     let slots: UnsafeMutableBufferPointer<Frame?>
     let images: UnsafeMutableBufferPointer<ImageReference>
+    /// What a frame operator reads at a tick.
+    let gathered: UnsafeMutableBufferPointer<Frame?>
     /// The chroma planes of the same.
     let chromaImages: UnsafeMutableBufferPointer<ImageReference>
     let uniforms: UnsafeMutableBufferPointer<Float>
@@ -123,7 +127,8 @@ final class PlanExecutor: @unchecked Sendable {
             case .process(let process): work.processor = process.processor
             case .operate(let operate):
                 work.operation = operate.work
-                work.pool = pool(operate.output)
+                work.frameOperation = operate.work as? any FrameOperator
+                if work.frameOperation == nil { work.pool = pool(operate.output) }
                 work.uniformOffset = operate.uniformOffset
                 work.toleratesMissingInputs = operate.toleratesMissingInputs
                 work.data = operate.data
@@ -147,6 +152,8 @@ final class PlanExecutor: @unchecked Sendable {
         slots.initialize(repeating: nil)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        gathered = .allocate(capacity: images.count)
+        gathered.initialize(repeating: nil)
         chromaImages = .allocate(capacity: images.count)
         chromaImages.initialize(repeating: ImageReference(nothing))
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
@@ -172,6 +179,7 @@ final class PlanExecutor: @unchecked Sendable {
         slotTable.deallocate()
         slots.deinitialize().deallocate()
         images.deallocate()
+        gathered.deinitialize().deallocate()
         chromaImages.deallocate()
         uniforms.deallocate()
         formerUniforms.deallocate()

@@ -6,6 +6,8 @@ protocol NodeProvider {
     func ports(of node: PatchNode) throws -> NodePorts
     func sourceFormat(of node: PatchNode) throws -> SourceFormat
     func processor(of node: PatchNode) throws -> any VideoProcessor
+    /// nil for a node that is no native node.
+    func native(of node: PatchNode) throws -> (any NativeNode)?
     /// The sound filter, ready for blocks of this format.
     func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor
     /// nil for a sink that cannot work on this machine and is left out.
@@ -86,7 +88,12 @@ struct Planner {
                 case .kernels(let filter): try add(filter, node, checked)
                 case .delay: try addDelay(node, checked)
                 case .role(.source): break
-                case .role(.filter): try addProcessor(node, checked)
+                case .role(.filter):
+                    if let native = try provider.native(of: node) {
+                        try addNative(native, node, checked)
+                    } else {
+                        try addProcessor(node, checked)
+                    }
                 case .role(.sink): try addSink(node, checked)
                 }
             } catch {

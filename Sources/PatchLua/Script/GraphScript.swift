@@ -11,6 +11,7 @@ final class GraphScript {
     enum Edit {
         case parameter(node: Int, name: String, value: ParameterValue)
         case control(String, ControlValue)
+        case command(node: Int, target: String, name: String, argument: String)
     }
 
     /// As the person named it.
