@@ -17,7 +17,8 @@ import Testing
 
     private static func text(of filter: KernelFilter) -> String {
         filter.stages.enumerated().map { index, stage in
-            let text = stage.kernel.text
+            guard let kernel = stage.kernel else { return "# stage \(index)\n# \(stage.work)\n" }
+            let text = kernel.text
             let lines = text.split(separator: "\n")
             if lines.count <= lineLimit { return "# stage \(index)\n\(text)" }
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -38,7 +39,7 @@ import Testing
     @Test(arguments: FakeGraph.catalog.names) func kernelsAreAsRecorded(name: String) throws {
         let filter = try FakeGraph.catalog.filter(name)
         let text = Self.text(of: filter)
-        for stage in filter.stages { #expect(try Kernel(parsing: stage.kernel.text) == stage.kernel) }
+        for kernel in filter.stages.compactMap(\.kernel) { #expect(try Kernel(parsing: kernel.text) == kernel) }
         let path = "\(Self.folder)/\(name).txt"
         if getenv("PATCHBAY_RECORD") != nil {
             mkdir(Self.folder, 0o755)

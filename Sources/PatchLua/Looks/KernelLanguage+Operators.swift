@@ -165,6 +165,10 @@ extension KernelLanguage {
                     throw language.outside("p", call)
                 }
                 let name = call.string(2) ?? call.describe(2)
+                if let option = trace.options[name] {
+                    call.push(option: option)
+                    return 1
+                }
                 guard let index = trace.parameterNames.firstIndex(of: name) else {
                     throw call.error(
                         "the kernel has no parameter '\(name)'",
@@ -174,7 +178,11 @@ extension KernelLanguage {
                                 : "it has \(trace.parameterNames.joined(separator: ", "))"),
                         code: .kernel)
                 }
-                let value = trace.builder.uniform(index)
+                var value = trace.builder.uniform(index)
+                if trace.colours.contains(name) {
+                    let colour = value
+                    value = try language.build(call) { builder throws(KernelError) in try builder.color(colour) }
+                }
                 trace.push(value, condition: value.type == .bool ? "p.\(name)" : nil, call)
                 return 1
             }

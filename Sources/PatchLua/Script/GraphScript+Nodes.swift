@@ -97,12 +97,14 @@ extension GraphScript {
     }
 
     func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
-        // The one filter whose output is not as large as its input.
         let options =
-            kind != "filter.resize"
-            ? []
-            : [
-                OptionSchema("size", .size, "Size of the result.", unit: "px", required: true)
+            filter.sizing == .input
+            ? filter.options
+            : filter.options + [
+                OptionSchema(
+                    "size", .size, "Size of the result.", unit: "px",
+                    required: filter.sizing == .required,
+                    default: filter.sizing == .optional ? "the first input's size" : "")
             ]
         return GraphModel.Look(
             schema: NodeSchema(
@@ -260,6 +262,7 @@ extension GraphScript {
         for option in schema.options where option.isRequired && node.options.values[option.name] == nil {
             throw call.error("\(schema.kind) needs \(option.name) =", option.summary)
         }
+        if let filter = try filter(of: look, options: node.options, call) { node.body = .kernels(filter) }
         model.patch.nodes.append(node)
         model.schemas.append(schema)
         let index = model.patch.nodes.count - 1
