@@ -106,6 +106,7 @@ import Testing
         for seed in UInt64(1)...60 {
             var generator = KernelGenerator(seed: seed)
             generator.isPlain = true
+            generator.isEncoded = true
             generator.isExact = true
             let first = try generator.make(operations: 4)
             generator.isExact = false
@@ -141,6 +142,7 @@ import Testing
             generator.usesStencils = false
             generator.usesGathers = false
             generator.isPlain = true
+            generator.isEncoded = true
             let first = try generator.make(operations: 4)
             // Gentle, so that the rounding of the intermediate is not amplified.
             let second = try [gain("second"), gain("second", light: .linear), gain("second", alpha: .premultiplied)][

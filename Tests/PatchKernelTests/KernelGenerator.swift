@@ -12,8 +12,10 @@ struct KernelGenerator {
     var usesLoops = true
     /// Only operations whose results are exact, and in 0…1 when their arguments are.
     var isExact = false
-    /// One input, R'G'B', encoded and straight: what any other kernel may be fused onto.
+    /// One input, R'G'B', alpha kept: what any other kernel may be fused onto.
     var isPlain = false
+    /// Encoded light and straight alpha only.
+    var isEncoded = false
 
     init(seed: UInt64) { random = SeededRandom(seed) }
 
@@ -24,8 +26,8 @@ struct KernelGenerator {
 
     mutating func make(operations: Int) throws -> Kernel {
         let inputCount = isPlain ? 1 : pick([1, 1, 1, 2])
-        let lights: [Light] = chance(20) && !isPlain ? [.linear, .encoded] : [.encoded]
-        let alphas: [Alpha] = isPlain ? [.straight] : [.straight, .premultiplied]
+        let lights: [Light] = chance(20) && !isEncoded ? [.linear, .encoded] : [.encoded]
+        let alphas: [Alpha] = isEncoded ? [.straight] : [.straight, .premultiplied]
         let space: KernelSpace = chance(12) && !isPlain && lights.count == 1 ? .ycbcr : .rgb
         let inputs = (0..<inputCount).map { index in
             InputDeclaration(name: "input\(index)", light: pick(lights), alpha: pick(alphas))

@@ -21,8 +21,43 @@ import Testing
         "\"a", "\\", "space=rgb", "space=ycbcr", "light=linear", "alpha=straight", "é", "\u{0}", "𝄞",
     ]
 
+    /// Words that stand for each other: exchanging them often leaves a kernel.
+    private static let kinds: [[String]] = [
+        ["0.0", "1.0", "-1.0", "0.5", "1e30", "-1e30", "1e-40", "inf", "-inf", "3.0", "255.0"],
+        ["add", "sub", "mul", "div", "min", "max", "mod", "pow", "step", "reflect", "atan"],
+        [
+            "abs", "neg", "sign", "floor", "ceil", "trunc", "fract", "round", "sqrt", "inversesqrt", "exp", "exp2", "log",
+            "log2", "sin", "cos", "tan", "asin", "acos", "atan", "radians", "degrees", "normalize",
+        ],
+        ["mix", "clamp", "smoothstep"], ["lt", "le", "gt", "ge", "eq", "ne"], ["dot", "distance"], ["any", "all"],
+        EdgeMode.allCases.map(\.rawValue), SampleFilter.allCases.map(\.rawValue),
+        ["uv", "position", "size"], ["light=linear", "light=encoded"], ["alpha=straight", "alpha=premultiplied"],
+    ]
+
+    /// One word for another of its kind.
+    private static func exchanged(_ text: String, _ random: inout SeededRandom) -> String {
+        var lines = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        for _ in 0..<8 {
+            let line = Int(random.next() % UInt64(lines.count))
+            let place = Int(random.next() % UInt64(max(1, lines[line].count)))
+            let word = lines[line][place]
+            if word.hasPrefix("%"), place > 1, let number = Int(word.dropFirst()), number > 0 {
+                lines[line][place] = "%\(random.next() % UInt64(number + 1))"
+            } else if Float(word) != nil, lines[line].contains("float") {
+                lines[line][place] = kinds[0][Int(random.next() % UInt64(kinds[0].count))]
+            } else if let kind = kinds.first(where: { $0.contains(word) }) {
+                lines[line][place] = kind[Int(random.next() % UInt64(kind.count))]
+            } else {
+                continue
+            }
+            break
+        }
+        return lines.map { $0.joined(separator: " ") }.joined(separator: "\n")
+    }
+
     private static func mutated(_ text: String, _ random: inout SeededRandom) -> String {
         func below(_ count: Int) -> Int { count > 0 ? Int(random.next() % UInt64(count)) : 0 }
+        if below(2) == 0 { return exchanged(text, &random) }
         if below(4) == 0 {
             var bytes = Array(text.utf8)
             for _ in 0...below(4) where !bytes.isEmpty {
@@ -78,7 +113,7 @@ import Testing
                 #expect(try Kernel(parsing: kernel.text) == kernel, "seed \(seed)\n\(kernel.text)")
                 _ = kernel.simplified()
                 // What is a kernel runs: on guarded pages, whatever its numbers are.
-                guard kernel.inputs.count <= 2, kernels % 40 == 0 else { continue }
+                guard kernel.inputs.count <= 2, kernels % 30 == 0 else { continue }
                 let description = PassDescription(
                     kernel: kernel, inputs: kernel.inputs.map { _ in PassInput(format: .rgba) },
                     output: PassOutput(format: .half4))
