@@ -134,7 +134,9 @@ import Testing
                 for schema in subject.filter.parameters where schema.form == .float || schema.form == .vec2 {
                     guard let range = schema.range else { continue }
                     let hair = (range.upperBound - range.lowerBound) * 0.0013
-                    moved[schema.name] = schema.defaultValue.map { $0 + hair <= range.upperBound ? $0 + hair : $0 - hair }
+                    moved[schema.name] = schema.defaultValue.map {
+                        $0 + hair <= range.upperBound ? $0 + hair : $0 - hair
+                    }
                 }
                 (difference, words) = try compare(moved)
             }

@@ -56,7 +56,8 @@ enum GaussianKernels {
     /// 2i − 1, row i of `even` row 2i. Plain reads, where `shrink` gathers; valid while row i + 1 exists in both.
     static func joinRows() throws(KernelError) -> Kernel {
         var b = KernelBuilder(
-            name: "gaussian.joinRows", inputs: ["odd", "even"].map { InputDeclaration(name: $0, alpha: .premultiplied) },
+            name: "gaussian.joinRows",
+            inputs: ["odd", "even"].map { InputDeclaration(name: $0, alpha: .premultiplied) },
             uniforms: [], alpha: .premultiplied)
         let middle = try b.apply(.add, [b.current(1), b.tap(0, dx: 0, dy: 1)])
         let outer = try b.apply(.add, [b.current(0), b.tap(1, dx: 0, dy: 1)])

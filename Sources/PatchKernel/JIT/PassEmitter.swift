@@ -45,7 +45,8 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        if TapSharing(lowering.p).isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0 {
+        if TapSharing(lowering.p).isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0
+        {
             // As many rows as there are registers for their sums.
             rows = cpu.lanes >= 16 ? 4 : 2
             columns = max(8, cpu.lanes)
