@@ -82,8 +82,18 @@ import Testing
         #expect(times[5] < (getenv("PATCHBAY_SANITIZED") == nil ? 80 : 4000))
     }
 
-    /// At 720p and 30 ticks a second, ten cold compiles of ten filters make no tick late. Other programs can: so a run with
-    /// late ticks is tried again, and its like without compiling tells whose fault it was.
+    /// Threads of the whole machine that run or want to, this moment.
+    private static func runnable() -> Int {
+        guard let file = fopen("/proc/loadavg", "r") else { return 0 }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 128)
+        bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+        let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+        return words.count > 3 ? words[3].split(separator: "/").first.flatMap { Int($0) } ?? 0 : 0
+    }
+
+    /// At 720p and 30 ticks a second, ten cold compiles of ten filters make no tick late. Where other programs want more
+    /// processors than there are, nobody can promise that: such a run is said to prove nothing, and tried again.
     @Test func noTickIsLateWhileCompiling() throws {
         func late(compiling: Bool) throws -> (late: Int64, ticks: Int64) {
             let engine = try engine(Counter())
@@ -101,15 +111,24 @@ import Testing
             return (after.late - before.late, after.ticks - before.ticks)
         }
         var record: [String] = []
+        var wasQuiet = false
         for _ in 0..<4 {
+            // What runs besides this thread, before there is an engine.
+            let others = (0..<20).map { _ in
+                usleep(5000)
+                return Self.runnable() - 1
+            }.reduce(0, +)
             let busy = try late(compiling: true)
-            record.append("\(busy.late) of \(busy.ticks) ticks late while compiling")
-            if busy.late == 0 { return }
+            record.append("\(busy.late) of \(busy.ticks) ticks late while compiling, \(Double(others) / 20) other threads wanted to run")
+            if busy.late == 0 {
+                print("compiling on air: \(record)")
+                return
+            }
             let idle = try late(compiling: false)
-            record.append("\(idle.late) of \(idle.ticks) without")
-            // A machine that is late anyhow says nothing about compiling.
-            if idle.late * 2 >= busy.late { return }
+            record.append("\(idle.late) of \(idle.ticks) late without compiling")
+            if others < 20, idle.late == 0 { wasQuiet = true }
         }
-        Issue.record("\(record)")
+        print("compiling on air: \(record)" + (wasQuiet ? "" : "; the machine was too busy to prove anything"))
+        if wasQuiet { Issue.record("\(record)") }
     }
 }
