@@ -65,13 +65,13 @@ let package = Package(
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
-        program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
+        program("PatchBench", "Patchbay PatchFilters PatchGraph PatchKernel PatchLua PatchMedia", path: "Benchmarks/PatchBench"),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting", exclude: ["Fixtures"]),
+        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting KernelBench", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),

@@ -40,8 +40,7 @@ import Testing
                 }
                 let inputs = ports.count > 1 ? " Inputs: \(ports.joined(separator: ", "))." : ""
                 let cell = parameters.isEmpty ? "–" : parameters.joined(separator: "; ")
-                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary)\(inputs) | \(cell) |
-"
+                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
             }
         }
         return text

@@ -48,14 +48,13 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        let sharing = TapSharing(lowering.p)
         if case .fixed(let fixed) = lowering.roots {
             fixedPacking = FixedPacking(fixed.program, codes: fixed.codes, description)
             rows = description.rowAlignment
             columns = min(64, max(fixed.chroma == nil ? 8 : 16, cpu.lanes * (fixedPacking == nil ? 4 : 2) / rows))
         } else {
             fixedPacking = nil
-            (columns, rows) = Self.chunk(description, lowering, sharing, cpu)
+            (columns, rows) = Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
         }
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
