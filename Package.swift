@@ -31,6 +31,7 @@ let package = Package(
         .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .systemLibrary(name: "CFFmpeg", pkgConfig: "libavdevice", providers: [.apt(["libavdevice-dev"])]),
         .systemLibrary(name: "CLLVM", pkgConfig: "patchbay-llvm", providers: [.apt(["llvm-19-dev"])]),
+        .systemLibrary(name: "CPango", pkgConfig: "patchbay-pango", providers: [.apt(["libpango1.0-dev"])]),
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
 
@@ -40,8 +41,10 @@ let package = Package(
         module("PatchFilters", "PatchGraph PatchKernel PatchMedia", exclude: ["Library"], plugins: ["EmbedFilters"]),
         module("PatchFFmpeg", "CFFmpeg PatchGraph PatchMedia"),
         module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
+        module("PatchText", "CPango PatchGraph PatchMedia"),
         module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
-        module("Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchLua"),
+        module(
+            "Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchText PatchLua"),
         program("PatchbayCLI", "Patchbay"),
         program("PatchbayExample", "Patchbay"),
 
@@ -64,6 +67,7 @@ let package = Package(
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
+        tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),

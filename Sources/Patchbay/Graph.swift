@@ -117,6 +117,12 @@ public final class Graph: Sendable {
         node("testPattern", name, options: ["kind": .string(kind)])
     }
 
+    /// A line or more of text.
+    /// - Parameter options: font, size, color and the others that `patchbay` scripts give to `text`.
+    public func text(_ name: String? = nil, _ string: String, options: [String: OptionValue] = [:]) -> GraphNode {
+        node("text", name, options: options.merging(["string": .string(string)]) { $1 })
+    }
+
     /// A window.
     public func display(_ name: String? = nil, fill: FillMode = .fit) -> GraphNode {
         node("display", name, options: ["fill": .string(fill.rawValue)])
@@ -222,5 +228,16 @@ public final class Graph: Sendable {
             return state.engine
         }
         engine?.setParameter(node: node.id, name: parameter, value)
+    }
+
+    /// Changes an option that may change on air, such as a text's "string", and remembers it for later edits.
+    /// - Throws: `PatchError.usage` when the graph runs and the option is fixed.
+    public func set(_ node: GraphNode, option: String, _ value: OptionValue?) throws {
+        try engine?.setOption(node: node.id, name: option, value)
+        state.withLock { state in
+            if let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) {
+                state.patch.nodes[index].options.values[option] = value
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 @_exported import PatchKernel
 @_exported import PatchLua
 @_exported import PatchMedia
+@_exported import PatchText
 
 extension NodeRegistry {
     /// Every kind of node that this library has: media and devices through FFmpeg, generated pictures, windows, raw data.
@@ -13,6 +14,6 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         NodeRegistry(
             MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
-                + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
+                + TextSource.kinds + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
     }
 }

@@ -305,6 +305,11 @@ private final class SessionHost: GraphHost {
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         engine.setParameter(node: node, name: name, value)
     }
+    func setOption(node: NodeID, name: String, value: OptionValue?) {
+        // The script has checked node, name and value against the same schema.
+        try? engine.setOption(node: node, name: name, value)
+    }
+    func options(of node: NodeID) -> NodeOptions? { engine.options(of: node) }
     func controlValue(_ name: String) -> ControlValue? { engine.controlValue(name) }
     func setControl(_ name: String, _ value: ControlValue) {
         // The script host has checked name and value against the same schema.

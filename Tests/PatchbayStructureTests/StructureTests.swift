@@ -11,11 +11,12 @@ import Testing
         "PatchFilters": ["PatchGraph", "PatchKernel", "PatchMedia"],
         "PatchFFmpeg": ["PatchGraph", "PatchMedia", "CFFmpeg"],
         "PatchDisplay": ["PatchGraph", "PatchMedia", "CSDL"],
+        "PatchText": ["PatchGraph", "PatchMedia", "CPango"],
         "PatchLua": ["PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia", "CLua"],
         "PatchStudio": ["PatchGraph", "PatchMedia"],
         "Patchbay": [
-            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchLua",
-            "PatchStudio",
+            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchText",
+            "PatchLua", "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],
         "PatchbayExample": ["Patchbay"],
@@ -51,7 +52,8 @@ import Testing
         for file in try SourceTree.files(below: "Sources") {
             for (number, line) in file.code where line.contains("import C") && !line.hasPrefix("internal import C") {
                 let name = line.split(separator: " ").last ?? ""
-                #expect(!["CLua", "CFFmpeg", "CLLVM", "CSDL"].contains(name), "\(file.path):\(number): \(line)")
+                #expect(
+                    !["CLua", "CFFmpeg", "CLLVM", "CPango", "CSDL"].contains(name), "\(file.path):\(number): \(line)")
             }
         }
     }

@@ -183,6 +183,8 @@ final class ScriptLoop {
                 switch edit {
                 case .parameter(let node, let name, let value):
                     host.setParameter(node: script.id(node), name: name, value: value)
+                case .option(let node, let name, let value):
+                    host.setOption(node: script.id(node), name: name, value: value)
                 case .control(let name, let value): host.setControl(name, value)
                 }
             }
@@ -206,6 +208,7 @@ final class ScriptLoop {
             try next.load(carrying: script?.carriedState())
             next.edits.removeAll()
             try host.apply(next.model.patch, reload: true)
+            next.takeOverOptions(from: host)
             next.host = host
             let old = script
             script = next

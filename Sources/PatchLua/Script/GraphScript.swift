@@ -10,6 +10,7 @@ final class GraphScript {
     /// What a handler did that does not change the wiring: told to the engine after the handler.
     enum Edit {
         case parameter(node: Int, name: String, value: ParameterValue)
+        case option(node: Int, name: String, value: OptionValue?)
         case control(String, ControlValue)
     }
 
