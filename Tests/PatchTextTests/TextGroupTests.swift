@@ -85,16 +85,16 @@ import Testing
         // 40 px/s at 10 ticks/s: 4 px a tick. The letters are white on a dark band.
         let frames = try run(
             Self.canvas + """
-                base >> require 'looks.ticker' { 'news', string = 'I', speed = 40, size = 20, accent = '#000000' } >> raw
+                base >> require 'looks.ticker' {
+                  'news', string = 'I', speed = 40, size = 20, accent = '#000000', gap = 400
+                } >> raw
                 """, ticks: 120)
         try #require(frames.count == 120)
-        func column(_ picture: GrayPicture) -> Int? { picture.bounds(above: 150)?.left }
-        #expect(column(frames[0]) == nil, "nothing before the first letter has come in")
-        let seen = frames.compactMap { column($0) }
-        #expect(seen.count > 60)
-        let places = (20..<60).compactMap { column(frames[$0]) }
-        #expect(zip(places, places.dropFirst()).allSatisfy { $0 - $1 == 4 }, "\(places)")
-        #expect(places.first.map { $0 > 200 } == true)
+        // One letter in 400 px of tape: it moves 4 px to the left each tick, leaves, and comes in again at the right.
+        let places = frames.map { $0.bounds(above: 150).map { $0.left } }
+        let pairs = zip(places, places.dropFirst()).compactMap { a, b in a.flatMap { a in b.map { a - $0 } } }
+        #expect(pairs.count > 60 && pairs.allSatisfy { $0 == 4 }, "\(pairs)")
+        #expect(places.contains { $0 == nil } && places.contains { $0.map { $0 > 300 } ?? false })
     }
 
     @Test func theLowerThirdSlidesInAndTakesNewWords() throws {

@@ -7,7 +7,7 @@ local plate = kernel {
   inputs = { "image", "title", "subtitle" },
   alpha = "premultiplied",
   params = {
-    progress = { 1, min = 0, max = 1, neutral = 0, label = "Shown" },
+    progress = { 0, min = 0, max = 1, neutral = 0, label = "Shown" },
     left     = { 0.05, min = 0, max = 1, label = "From the left" },
     bottom   = { 0.12, min = 0, max = 1, label = "From the bottom" },
     color    = { "#f7f8fa", label = "Plate" },
@@ -65,7 +65,7 @@ return function(options)
     name .. " subtitle", string = options.subtitle or "", size = size * 0.58, font = options.subtitleFont or "Sans",
     color = options.subtitleColor or "#ffffff", height = math.floor(size * 1.05), padding = size * 0.24,
   }
-  local over = plate { name, progress = options.progress or 0 }
+  local over = plate { name, progress = options.progress }
   for _, key in ipairs { "left", "bottom", "color", "second", "accent" } do
     if options[key] ~= nil then over[key] = options[key] end
   end

@@ -24,7 +24,7 @@ local band = kernel {
     local y = (pos.y - top) / height
     local inside = select(ge(pos.y, top) & lt(pos.y, top + height), 1, 0)
 
-    -- Where in the endless tape this column is; before the first letters have come in there is nothing.
+    -- Where in the endless tape this column is.
     local period = loop / floor(loop / (text.size.x + p.gap))
     local along = p.way - (size.x - pos.x)
     local x = along - period * floor(along / period)
@@ -65,7 +65,7 @@ return function(options)
   }
   local over = band {
     name, way = lfo { wave = "saw", frequency = (options.speed or 120) / loop, min = 0, max = loop },
-    bottom = options.bottom or 0,
+    bottom = options.bottom or 0, gap = options.gap or 120,
   }
   if options.accent then over.accent = options.accent end
   news >> over.text

@@ -32,7 +32,7 @@ extension ColorTable {
                         table?.shape == shape ? "a second size" : "both a 1D and a 3D table",
                         "export one 3D table without a shaper")
                 }
-                let limit = shape == .curves ? curveLimit : cubeLimit
+                let limit = shape == .curves ? Self.curveLimit : Self.cubeLimit
                 guard words.count == 2, let size = text.integer(words[1]), (2...limit).contains(size) else {
                     throw text.error(
                         "\(word) is \(words.count > 1 ? text.text(words[1]) : "missing")", "it goes from 2 to \(limit)")

@@ -34,7 +34,7 @@ extension ColorTable {
                 guard numbers.count > 3 || numbers.count >= 2 && numbers[0] == 0 && numbers == numbers.sorted() else {
                     throw text.error("the line with the grid's positions is missing", "such as 0 64 128 … 1023")
                 }
-                guard numbers.count <= cubeLimit, Self.isEven(numbers) else {
+                guard numbers.count <= Self.cubeLimit, Self.isEven(numbers) else {
                     throw text.error("the grid's positions are not evenly spaced", "export it with an even grid")
                 }
                 grid = numbers
