@@ -62,7 +62,7 @@ let package = Package(
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia", exclude: ["Fixtures"]),
+        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
