@@ -14,6 +14,7 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         NodeRegistry(
             MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
-                + TextSource.kinds + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
+                + TextSource.kinds + MediaSinks.kinds + DisplaySink.kinds
+                + [RawDataOutput.kind(handlers: rawData), .delay], operators: NativeOperators.all)
     }
 }

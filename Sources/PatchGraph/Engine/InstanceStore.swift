@@ -175,6 +175,7 @@ final class InstanceStore: Sendable {
                 return (
                     Instance(node, .processor(try make(node.options, environment)), schema: kind.schema), true
                 )
+            case .builtIn: throw PatchError(.graph, "\(node.kind) is not opened")
             }
         } catch {
             throw PatchError.placing(error, node)

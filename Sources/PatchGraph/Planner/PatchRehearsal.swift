@@ -82,6 +82,7 @@ private final class RehearsedNodes: NodeProvider {
     var saidNotes: [PatchNote] { said.withLock { $0 } }
 
     func kindSchema(of node: PatchNode) throws -> NodeSchema { try registry.kind(of: node).schema }
+    func nativeOperator(_ name: String) throws -> OperatorKind { try registry.nativeOperator(name) }
     func ports(of node: PatchNode) throws -> NodePorts { try registry.ports(of: node) }
 
     private func isExternal(_ node: PatchNode) -> Bool {

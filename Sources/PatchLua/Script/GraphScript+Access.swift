@@ -41,7 +41,7 @@ extension GraphScript {
             if schema.role != .source, let port = schema.ports.firstIndex(of: key) {
                 call.push(Handle(.port, node, port))
             } else if let option = schema.options.first(where: { $0.name == key }) {
-                push(model.patch.nodes[node].options.values[option.name], call)
+                call.push(option: model.patch.nodes[node].options.values[option.name])
             } else {
                 throw unknownField(key, of: node, call)
             }
@@ -78,34 +78,6 @@ extension GraphScript {
         case nil: break
         }
         return parameter.defaultValue
-    }
-
-    private func push(_ value: OptionValue?, _ call: LuaCall) {
-        switch value {
-        case nil: call.pushNil()
-        case .number(let number)?: call.push(natural: number)
-        case .bool(let bool)?: call.push(bool)
-        case .string(let text)?: call.push(text)
-        case .vector(let numbers)?:
-            call.pushTable()
-            for (index, number) in numbers.enumerated() {
-                call.push(natural: number)
-                call.setElement(index + 1)
-            }
-        case .list(let texts)?:
-            call.pushTable()
-            for (index, text) in texts.enumerated() {
-                call.push(text)
-                call.setElement(index + 1)
-            }
-        case .record(let values)?:
-            call.pushTable()
-            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-                push(value, call)
-                call.setField(name)
-            }
-        case .secret(let secret)?: call.push(secret.redacted)
-        }
     }
 
     func writeNode(_ call: LuaCall) throws -> Int32 {
@@ -321,7 +293,7 @@ extension GraphScript {
             return 1
         }
         if let target = group.parameters[key]?.first {
-            push(model.patch.nodes[target.node].options.values[target.name], call)
+            call.push(option: model.patch.nodes[target.node].options.values[target.name])
             return 1
         }
         if let input = group.inputs.first(where: { $0.name == key }), let end = input.ends.first {
