@@ -19,7 +19,7 @@ public final class Graph: Sendable {
     /// Pushes frames out of `rawDataOutput` nodes into closures.
     public let rawData = RawDataHandlers()
     public let registry: NodeRegistry
-    private let catalog = FilterCatalog()
+    private let catalog = FilterCatalog.standard
 
     struct State {
         var patch = Patch()

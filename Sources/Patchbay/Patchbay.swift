@@ -15,6 +15,16 @@ extension NodeRegistry {
         NodeRegistry(
             MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
                 + TextSource.kinds + MediaSinks.kinds + DisplaySink.kinds
-                + [RawDataOutput.kind(handlers: rawData), .delay], operators: NativeOperators.all)
+                + [RawDataOutput.kind(handlers: rawData), .delay], operators: NativeOperators.all(lookups: .standard))
     }
+}
+
+extension LookupTables {
+    /// The tables of this process: .cube, .3dl, and pictures decoded by FFmpeg.
+    public static let standard = LookupTables { try StillPicture.read($0) }
+}
+
+extension FilterCatalog {
+    /// The program's own filters with the tables of this process.
+    public static let standard = FilterCatalog(lookups: .standard)
 }

@@ -123,7 +123,7 @@ public final class PatchbaySession: Sendable {
         script.onReload = { report in
             onEvent(report.error.map { .rejected($0) } ?? .reloaded(seconds: report.seconds))
         }
-        return ScriptHost(path: options.graph, registry: registry, options: script)
+        return ScriptHost(path: options.graph, registry: registry, catalog: .standard, options: script)
     }
 
     fileprivate func adjusted(_ patch: Patch) -> Patch {

@@ -5,5 +5,10 @@ import PatchGraph
 /// Thread-safety: immutable.
 public enum NativeOperators {
     /// All of them, for a registry.
-    public static let all: [OperatorKind] = [MeanColor.kind]
+    public static let all = all(lookups: LookupTables())
+
+    /// - Parameter lookups: where `lookupTable` reads its tables.
+    public static func all(lookups: LookupTables) -> [OperatorKind] {
+        [MeanColor.kind, LookupOperator.kind(lookups)]
+    }
 }

@@ -62,7 +62,7 @@ final class GraphScript {
         self.catalog = catalog
         self.options = options
         state = try LuaState(limits: options.limits)
-        language = KernelLanguage(state: state)
+        language = KernelLanguage(state: state, lookups: catalog.lookups)
         dependencies = [real]
         stamps[real] = ScriptFiles.stamp(real)
         installLanguage()

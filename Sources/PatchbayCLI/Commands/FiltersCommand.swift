@@ -11,7 +11,7 @@ enum FiltersCommand: Command {
         examples: ["patchbay filters", "patchbay filters contrast", "patchbay filters contrast --source > mine.lua"])
 
     static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let catalog = FilterCatalog()
+        let catalog = FilterCatalog.standard
         guard let name = arguments.operands.first else {
             if arguments.has("source") { throw Arguments.usage("--source needs the NAME of a filter", specification) }
             let all = try catalog.names.map { try catalog.filter($0) }
