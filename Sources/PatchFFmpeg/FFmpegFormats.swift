@@ -14,6 +14,8 @@ extension PixelFormat {
         case AV_PIX_FMT_YUV422P10LE: self = .yuv422p10
         case AV_PIX_FMT_YUV444P10LE: self = .yuv444p10
         case AV_PIX_FMT_P010LE: self = .p010
+        case AV_PIX_FMT_NV24: self = .nv24
+        case AV_PIX_FMT_P410LE: self = .p410
         case AV_PIX_FMT_RGBA: self = .rgba
         case AV_PIX_FMT_BGRA: self = .bgra
         case AV_PIX_FMT_GRAY8: self = .gray8
@@ -32,6 +34,8 @@ extension PixelFormat {
         case .yuv422p10: AV_PIX_FMT_YUV422P10LE
         case .yuv444p10: AV_PIX_FMT_YUV444P10LE
         case .p010: AV_PIX_FMT_P010LE
+        case .nv24: AV_PIX_FMT_NV24
+        case .p410: AV_PIX_FMT_P410LE
         case .rgba: AV_PIX_FMT_RGBA
         case .bgra: AV_PIX_FMT_BGRA
         case .gray8: AV_PIX_FMT_GRAY8

@@ -10,6 +10,9 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case yuv420p10, yuv422p10, yuv444p10
     /// 10-bit Y'CbCr 4:2:0 in the high bits of 16-bit words, two planes (the 10-bit form of nv12).
     case p010
+    /// Y'CbCr 4:4:4 in two planes, Y, then interleaved CbCr, in 8 bits and in the high 10 of 16: how the chroma plane of nv12
+    /// or p010 looks when it is worked on by itself.
+    case nv24, p410
     /// 8-bit interleaved R'G'B' with alpha.
     case rgba, bgra
     /// 8-bit luma or grey, one plane.
@@ -41,7 +44,7 @@ extension PixelFormat {
     public var planeCount: Int {
         switch self {
         case .rgba, .bgra, .gray8, .half1: 1
-        case .nv12, .p010, .half2: 2
+        case .nv12, .p010, .nv24, .p410, .half2: 2
         case .yuv420p, .yuv422p, .yuv444p, .yuv420p10, .yuv422p10, .yuv444p10, .half3: 3
         case .half4: 4
         }
@@ -64,7 +67,7 @@ extension PixelFormat {
     /// Y'CbCr, whose codes need a matrix and a range; false for RGB, grey and half floats.
     public var isYCbCr: Bool {
         switch self {
-        case .yuv420p, .yuv422p, .yuv444p, .nv12, .yuv420p10, .yuv422p10, .yuv444p10, .p010: true
+        case .yuv420p, .yuv422p, .yuv444p, .nv12, .yuv420p10, .yuv422p10, .yuv444p10, .p010, .nv24, .p410: true
         default: false
         }
     }
@@ -79,7 +82,7 @@ extension PixelFormat {
     /// Significant bits a component: 8, 10 or (half float) 16.
     public var bitDepth: Int {
         switch self {
-        case .yuv420p10, .yuv422p10, .yuv444p10, .p010: 10
+        case .yuv420p10, .yuv422p10, .yuv444p10, .p010, .p410: 10
         case .half1, .half2, .half3, .half4: 16
         default: 8
         }
@@ -104,6 +107,21 @@ extension PixelFormat {
         switch self {
         case .yuv420p, .nv12, .yuv420p10, .p010: 1
         default: 0
+        }
+    }
+
+    /// Unused low bits below a code in its 16-bit word.
+    public var lowBits: Int { self == .p010 || self == .p410 ? 6 : 0 }
+
+    /// The format of a 4:4:4 picture whose planes lie as this one's do, each at its own size; itself where no chroma is
+    /// subsampled.
+    public var withoutSubsampling: PixelFormat {
+        switch self {
+        case .yuv420p, .yuv422p: .yuv444p
+        case .yuv420p10, .yuv422p10: .yuv444p10
+        case .nv12: .nv24
+        case .p010: .p410
+        default: self
         }
     }
 

@@ -61,7 +61,7 @@ final class TestPicture {
             let row = self.plane(plane).row(y)
             if format.bitDepth == 8 { return Int(row.load(fromByteOffset: x, as: UInt8.self)) }
             let word = Int(row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self))
-            return format == .p010 ? word >> 6 : word
+            return word >> format.lowBits
         }
         set {
             let row = self.plane(plane).row(y)
@@ -69,7 +69,7 @@ final class TestPicture {
                 row.storeBytes(of: UInt8(newValue), toByteOffset: x, as: UInt8.self)
             } else {
                 row.storeBytes(
-                    of: UInt16(format == .p010 ? newValue << 6 : newValue), toByteOffset: 2 * x, as: UInt16.self)
+                    of: UInt16(newValue << format.lowBits), toByteOffset: 2 * x, as: UInt16.self)
             }
         }
     }

@@ -9,6 +9,6 @@ public enum NativeOperators {
 
     /// - Parameter lookups: where `lookupTable` reads its tables.
     public static func all(lookups: LookupTables) -> [OperatorKind] {
-        [MeanColor.kind, LookupOperator.kind(lookups)]
+        [GaussianOperator.kind, LookupOperator.kind(lookups), MeanColor.kind, Mixer.kind]
     }
 }

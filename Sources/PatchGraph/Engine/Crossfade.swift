@@ -10,6 +10,8 @@ final class Crossfade: @unchecked Sendable {
         let newSink: Int
         let oldSink: Int
         let pass: CompiledPass
+        /// For the chroma planes, where they are mixed apart.
+        let chroma: CompiledPass?
         let pool: FramePool
     }
 
@@ -39,9 +41,12 @@ final class Crossfade: @unchecked Sendable {
                 output: PassOutput(
                     format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
             do {
+                var parts = [description]
+                if case .apart(let planes) = description.planePasses() { parts = planes }
                 mixes.append(
                     Mix(
-                        newSink: newIndex, oldSink: oldIndex, pass: try compiler.compile(description),
+                        newSink: newIndex, oldSink: oldIndex, pass: try compiler.compile(parts[0]),
+                        chroma: parts.count > 1 ? try compiler.compile(parts[1]) : nil,
                         pool: pools.pool(for: format)))
             } catch {
                 throw PatchError(.kernel, error.message, remedy: error.remedy)
@@ -50,9 +55,10 @@ final class Crossfade: @unchecked Sendable {
         self.mixes = mixes
         progress = .allocate(capacity: 1)
         progress.initialize(to: 0)
-        images = .allocate(capacity: 2)
+        // Both sides, and their chroma planes.
+        images = .allocate(capacity: 4)
         let nothing = ImageReference(Frame(allocating: VideoFormat(.gray8, width: 1, height: 1)))
-        images.initialize(repeating: nothing, count: 2)
+        images.initialize(repeating: nothing, count: 4)
     }
 
     /// mix(before, after, progress) on premultiplied encoded colour.
@@ -60,7 +66,7 @@ final class Crossfade: @unchecked Sendable {
         let sides = ["before", "after"].map { InputDeclaration(name: $0, alpha: .premultiplied) }
         var builder = KernelBuilder(
             name: "crossfade", inputs: sides, uniforms: [UniformDeclaration(name: "progress", type: .float)],
-            alpha: .premultiplied)
+            alpha: .premultiplied, space: .any)
         do {
             let mixed = try builder.apply(.mix, [builder.current(0), builder.current(1), builder.uniform(0)])
             return try builder.finish(mixed)
@@ -87,12 +93,19 @@ final class Crossfade: @unchecked Sendable {
             images[0] = ImageReference(before)
             images[1] = ImageReference(after)
             let rows = max(2, (output.height / (workers.count * 4) + 1) / 2 * 2)
-            workers.run(
-                BandJob(
-                    pass: mix.pass, inputs: UnsafeBufferPointer(start: images, count: 2),
-                    output: ImageReference(output), uniforms: UnsafePointer(progress),
-                    context: FrameContext(time: tick.time.seconds, frame: tick.index), rows: output.height,
-                    bandRows: rows))
+            var job = BandJob(
+                pass: mix.pass, inputs: UnsafeBufferPointer(start: images, count: 2),
+                output: ImageReference(output), uniforms: UnsafePointer(progress),
+                context: FrameContext(time: tick.time.seconds, frame: tick.index), rows: output.height,
+                bandRows: rows)
+            if let chroma = mix.chroma {
+                let (planes, format) = (chroma.description.planes, output.format.pixelFormat)
+                for side in 0..<2 { images[2 + side] = images[side].showing(planes, of: format) }
+                job.chroma = ChromaJob(
+                    pass: chroma, inputs: UnsafeBufferPointer(start: images + 2, count: 2),
+                    output: job.output.showing(planes, of: format))
+            }
+            workers.run(job)
             new.replaceFrame(forSink: mix.newSink, with: output)
         }
     }

@@ -7,7 +7,7 @@ extension Frame {
         guard format.pixelFormat.isYCbCr else { return }
         let pixelFormat = format.pixelFormat
         let shift = pixelFormat.bitDepth - 8
-        let high = pixelFormat == .p010 ? 6 : 0
+        let high = pixelFormat.lowBits
         let black = (format.color.range == .full ? 0 : 16) << (shift + high)
         let neutral = 128 << (shift + high)
         for index in 0..<pixelFormat.planeCount {

@@ -23,20 +23,30 @@ extension PlanExecutor {
             operate(index, tick, workers)
             return true
         }
-        guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = takeFrame(index),
-            let uniformBase = uniforms.baseAddress
-        else {
+        guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = takeFrame(index) else {
             slots[output] = nil
             return false
         }
         slots[output] = frame
-        workers.run(
-            BandJob(
-                pass: pass,
-                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
-                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-                context: context, rows: frame.height, bandRows: work[index].bandRows))
+        guard let job = job(index, pass, frame, context) else { return false }
+        workers.run(job)
         return true
+    }
+
+    /// A pass over the pictures that are bound now.
+    private func job(_ index: Int, _ pass: CompiledPass, _ frame: Frame, _ context: FrameContext) -> BandJob? {
+        guard let uniformBase = uniforms.baseAddress else { return nil }
+        let count = work[index].inputs.count
+        var job = BandJob(
+            pass: pass, inputs: UnsafeBufferPointer(start: images.baseAddress, count: count),
+            output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
+            context: context, rows: frame.height, bandRows: work[index].bandRows)
+        if let chroma = work[index].chroma {
+            job.chroma = ChromaJob(
+                pass: chroma, inputs: UnsafeBufferPointer(start: chromaImages.baseAddress, count: count),
+                output: job.output.showing(chroma.description.planes, of: frame.format.pixelFormat))
+        }
+        return job
     }
 
     private func takeFrame(_ index: Int) -> Frame? {
@@ -101,6 +111,10 @@ extension PlanExecutor {
         for (position, entry) in work[index].inputs.enumerated() {
             if let frame = slots[slotTable[entry]] {
                 images[position] = ImageReference(frame)
+                if let chroma = work[index].chroma {
+                    chromaImages[position] = images[position].showing(
+                        chroma.description.planes, of: frame.format.pixelFormat)
+                }
             } else {
                 images[position] = nothing
                 present &= ~(1 << UInt64(position))
@@ -162,10 +176,7 @@ extension PlanExecutor {
                 continue
             }
             slots[work[index].output] = frame
-            pass.run(
-                inputs: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
-                output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-                context: FrameContext(time: 0, frame: 0), rows: 0..<min(frame.height, work[index].bandRows))
+            job(index, pass, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
         }
         for slot in slots.indices { slots[slot] = nil }
     }

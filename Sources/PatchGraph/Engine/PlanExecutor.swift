@@ -21,6 +21,8 @@ final class PlanExecutor: @unchecked Sendable {
     struct Work {
         /// One of these three.
         var pass: CompiledPass?
+        /// For the chroma planes, where they are computed apart.
+        var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
         var operation: (any NativeOperator)?
         var pool: FramePool?
@@ -41,6 +43,8 @@ final class PlanExecutor: @unchecked Sendable {
     let slotTable: UnsafeMutableBufferPointer<Int>
     let slots: UnsafeMutableBufferPointer<Frame?>
     let images: UnsafeMutableBufferPointer<ImageReference>
+    /// The chroma planes of the same.
+    let chromaImages: UnsafeMutableBufferPointer<ImageReference>
     let uniforms: UnsafeMutableBufferPointer<Float>
     /// Whether this tick's results depend on each slot.
     let needed: UnsafeMutableBufferPointer<Bool>
@@ -103,10 +107,11 @@ final class PlanExecutor: @unchecked Sendable {
             switch step {
             case .pass(let pass):
                 work.pass = pass.compiled
+                work.chroma = pass.chroma
                 work.pool = pool(pass.output, owner: pass.nodes.joined(separator: "+"), held: pass.heldFrames)
                 work.uniformOffset = pass.uniformOffset
                 work.bandRows = Self.bandRows(
-                    alignment: pass.compiled.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
+                    alignment: pass.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
                 work.isSeed = pass.isSeed
                 work.ends = pass.ends
             case .process(let process): work.processor = process.processor
@@ -136,6 +141,8 @@ final class PlanExecutor: @unchecked Sendable {
         slots.initialize(repeating: nil)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        chromaImages = .allocate(capacity: images.count)
+        chromaImages.initialize(repeating: ImageReference(nothing))
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
@@ -157,6 +164,7 @@ final class PlanExecutor: @unchecked Sendable {
         slotTable.deallocate()
         slots.deinitialize().deallocate()
         images.deallocate()
+        chromaImages.deallocate()
         uniforms.deallocate()
         durations.deallocate()
         needed.deallocate()

@@ -28,6 +28,8 @@ package struct BandJob: BandWork {
     /// Rows of the output, and rows a band (a multiple of the pass's row alignment).
     var rows: Int
     var bandRows: Int
+    /// The chroma planes' share of the same bands, where they are computed apart.
+    var chroma: ChromaJob?
 
     package init(
         pass: CompiledPass, inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference,
@@ -47,6 +49,25 @@ package struct BandJob: BandWork {
         pass.run(
             inputs: inputs, output: output, uniforms: uniforms, context: context,
             rows: first..<min(rows, first + bandRows))
+        chroma?.run(self, first..<min(rows, first + bandRows))
+    }
+}
+
+/// A pass over chroma planes that goes along with one over luma.
+struct ChromaJob {
+    var pass: CompiledPass
+    var inputs: UnsafeBufferPointer<ImageReference>
+    var output: ImageReference
+
+    /// - Parameter rows: the picture's.
+    func run(_ job: BandJob, _ rows: Range<Int>) {
+        // Every chroma row belongs to the band that has its first row.
+        let log2Rows = pass.description.planes.log2Height
+        func row(_ at: Int) -> Int { (at + (1 << log2Rows) - 1) >> log2Rows }
+        let first = row(rows.lowerBound)
+        let last = rows.upperBound == job.rows ? output.height : row(rows.upperBound)
+        guard first < last else { return }
+        pass.run(inputs: inputs, output: output, uniforms: job.uniforms, context: job.context, rows: first..<last)
     }
 }
 

@@ -107,7 +107,13 @@ public enum PlanStep: Sendable {
 
 /// One run of machine code over a picture.
 public struct PlanPass: Sendable {
+    /// The whole picture's machine code, or luma's where `chroma` has code of its own.
     public let compiled: CompiledPass
+    /// The code for the chroma planes, where planes are computed apart.
+    public var chroma: CompiledPass?
+    /// Why planes are not computed apart, though the pass writes subsampled Y'CbCr; empty where they are, or where there are
+    /// none.
+    public var whyTogether = ""
     /// Slots read, one for each of the kernel's inputs.
     public let inputs: [Int]
     public let output: Int
@@ -125,6 +131,12 @@ public struct PlanPass: Sendable {
     var heldFrames = 0
     /// Where the result is one of the inputs as it is.
     var ends: PassEnds?
+
+    /// Rows of the picture that bands begin on a multiple of.
+    var rowAlignment: Int {
+        guard let chroma else { return compiled.rowAlignment }
+        return max(compiled.rowAlignment, chroma.rowAlignment << chroma.description.planes.log2Height)
+    }
 }
 
 /// A pass whose result is its input `first` while a uniform is 0 or less, and its input `second` while it is 1 or more.

@@ -24,7 +24,7 @@ extension Plan {
                     let footprint = pass.compiled.description.kernel.footprint(ofInput: position)
                     lines.append("  reads  \(name(slot)): \(slots[slot]), \(footprint)")
                 }
-                lines.append("  writes \(slots[pass.output])")
+                lines.append("  writes \(slots[pass.output])\(pass.planesText)")
                 lines.append(
                     "  kernel \(pass.compiled.description.kernel.valueCount) values; ends here because \(pass.reason)")
             case .process(let process):
@@ -55,6 +55,13 @@ extension Plan {
             lines.append("sink \(sink.id): \(picture)\(sound)")
         }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension PlanPass {
+    var planesText: String {
+        if chroma != nil { return ", luma and chroma apart" }
+        return whyTogether.isEmpty ? "" : ", chroma through luma's size because \(whyTogether)"
     }
 }
 

@@ -13,18 +13,23 @@ extension Planner {
         }
     }
 
-    func intermediate(_ expression: PictureExpression) -> VideoFormat {
-        VideoFormat(
+    /// - Parameter reader: the space in which the picture will be read.
+    func intermediate(_ expression: PictureExpression, readIn reader: KernelSpace = .rgb) -> VideoFormat {
+        if let planar = planarFormat(expression), reader != .rgb || prefersPlanes(expression) { return planar }
+        return VideoFormat(
             .half(channels: expression.channels), width: expression.width, height: expression.height, color: .srgb)
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
-    mutating func store(_ picture: Picture, ofNode upstream: NodeID?) throws -> StoredPicture {
+    mutating func store(
+        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb
+    ) throws -> StoredPicture {
         switch picture {
         case .stored(let stored): return stored
         case .expression(let expression):
             let stored = try compute(
-                expression, as: intermediate(expression), reason: "its reader looks at neighbouring or other pixels")
+                expression, as: intermediate(expression, readIn: reader),
+                reason: "its reader looks at neighbouring or other pixels")
             if let upstream { pictures[upstream] = .stored(stored) }
             return stored
         }
@@ -50,11 +55,9 @@ extension Planner {
         _ expression: PictureExpression, as format: VideoFormat, reason: String, into known: Int? = nil,
         isSeed: Bool = false, heldFrames: Int = 0, ends: PassEnds? = nil
     ) throws -> StoredPicture {
+        let expression = try inPlanes(expression, before: format)
         let kernel = expression.kernel
-        let description = PassDescription(
-            kernel: kernel, inputs: expression.inputs.map(\.passInput),
-            output: PassOutput(format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
-        let compiled = try wrap { () throws(KernelError) in try compiler.compile(description) }
+        let codes = try compile(expression, as: format)
         let slot = known ?? newSlot(format)
         let offset = plan.uniformCount
         for (index, uniform) in expression.uniforms.enumerated() {
@@ -64,7 +67,8 @@ extension Planner {
         plan.steps.append(
             .pass(
                 PlanPass(
-                    compiled: compiled, inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
+                    compiled: codes.first, chroma: codes.chroma, whyTogether: codes.whyTogether,
+                    inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
                     nodes: expression.nodes, reason: reason, isSeed: isSeed, heldFrames: heldFrames, ends: ends)))
         return StoredPicture(slot: slot, format: format)
     }
@@ -94,5 +98,12 @@ extension Footprint {
         case .point, .gather: 1
         case .stencil(let left, let right, let up, let down): (left + right + 1) * (up + down + 1)
         }
+    }
+}
+
+extension Kernel {
+    /// No input is read anywhere but at the pixel itself.
+    var isPoint: Bool {
+        inputs.indices.allSatisfy { footprint(ofInput: $0).reads <= 1 && footprint(ofInput: $0) != .gather }
     }
 }

@@ -70,14 +70,15 @@ extension Planner {
             let (shrinkX, shrinkY) = placement.shrink(from: picture.size, to: target)
             let blocks = (x: max(1, min(16, Int(shrinkX))), y: max(1, min(16, Int(shrinkY))))
             if blocks.x > 1 || blocks.y > 1 {
-                let stored = try store(current, ofNode: upstream)
+                let stored = try store(current, ofNode: upstream, readIn: .any)
                 let reduced = PictureExpression(
                     kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
                     width: (stored.size.width + blocks.x - 1) / blocks.x,
                     height: (stored.size.height + blocks.y - 1) / blocks.y, nodes: [])
-                current = .stored(try compute(reduced, as: intermediate(reduced), reason: "shrinks for '\(node.id)'"))
+                current = .stored(
+                    try compute(reduced, as: intermediate(reduced, readIn: .any), reason: "shrinks for '\(node.id)'"))
             }
-            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil)
+            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil, readIn: .any)
             current = .expression(
                 PictureExpression(
                     kernel: StandardKernels.place(filter: .bilinear), inputs: [stored],
@@ -120,6 +121,7 @@ extension Planner {
                 format.orientation = .identity
                 return format
             }
+            if case .expression(let expression) = picture, let video = videoFormat(expression) { return video }
             return VideoFormat(.half4, width: size.width, height: size.height)
         }
         return try provider.request(

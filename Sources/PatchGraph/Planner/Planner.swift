@@ -194,12 +194,16 @@ struct Planner {
         // Ports already joined may have become several inputs, so this one is where those end.
         let index = expression.inputs.count
         let sameSize = picture.size == (expression.width, expression.height)
-        if case .expression(let producer) = picture, sameSize, expression.kernel.footprint(ofInput: index) == .point {
+        let space = expression.kernel.space
+        let reads = expression.kernel.footprint(ofInput: index)
+        if case .expression(let producer) = picture, sameSize, reads == .point, mayShare(space, producer) {
             let isCheap = readers <= 1 || isCheap(producer)
             let fits =
                 producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
                 && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
-            if isCheap, fits {
+            // A stencil inside a stencil would need the registers of both at once: beautify's last pass took four times as long.
+            let isTangled = !producer.kernel.isPoint && !expression.kernel.isPoint
+            if isCheap, fits, !isTangled {
                 let consumer = expression.kernel
                 expression.kernel = try wrap { () throws(KernelError) in
                     try consumer.inlining(producer.kernel, asInput: index)
@@ -210,8 +214,8 @@ struct Planner {
                 return nil
             }
         }
-        var stored = try store(picture, ofNode: upstream)
-        if sameSize, expression.kernel.footprint(ofInput: index).reads > Self.mostPackedReads {
+        var stored = try store(picture, ofNode: upstream, readIn: space)
+        if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }
         if !sameSize {
@@ -219,6 +223,13 @@ struct Planner {
         }
         expression.inputs.append(stored)
         return stored
+    }
+
+    /// Whether a reader's kernel and what it reads may be one: both can work in one space, and neither loses by it.
+    func mayShare(_ space: KernelSpace, _ producer: PictureExpression) -> Bool {
+        let other = producer.kernel.space
+        if space == .rgb, other == .any, prefersPlanes(producer), planarFormat(producer) != nil { return false }
+        return space == other || space == .any || other == .any || producer.inputs.isEmpty && space == .rgb
     }
 
     /// Inputs that read the same slot become one. Where one wants straight and the other premultiplied colour (or another
@@ -251,6 +262,18 @@ struct Planner {
             result.inputs = unique.map(\.picture)
         }
         return result
+    }
+
+    /// One colour everywhere, known to the compiler: what a port shows that has no wire.
+    func constant(_ color: [Float], _ size: (width: Int, height: Int)) throws -> PictureExpression {
+        let kernel = try wrap { () throws(KernelError) in
+            var builder = KernelBuilder(name: "constant", inputs: [], uniforms: [], alpha: .straight)
+            let parts = color.map { builder.constant($0) }
+            let result = try builder.construct(.vec4, parts)
+            return try builder.finish(result)
+        }
+        return PictureExpression(
+            kernel: kernel, inputs: [], uniforms: [], width: size.width, height: size.height, nodes: [])
     }
 
     mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {

@@ -77,14 +77,20 @@ extension Kernel {
                 .unsupported, "'\(name)' reads around the pixel of '\(inputs[input].name)'",
                 remedy: "store '\(producer.name)' in a picture of its own")
         }
-        guard producer.space == space || producer.inputs.isEmpty && space == .rgb else {
+        // A kernel for any space takes the other's; one without inputs (a colour) is R'G'B' by nature.
+        let common: KernelSpace
+        switch (space, producer.space) {
+        case (let a, let b) where a == b: common = a
+        case (.any, let b): common = b
+        case (let a, .any): common = a
+        default:
             throw KernelError(
                 .unsupported, "'\(name)' works in \(space.rawValue), '\(producer.name)' in \(producer.space.rawValue)",
                 remedy: "keep them in two passes")
         }
         let added = producer.inputs.count
         let newInputs = Array(inputs[..<input]) + producer.inputs + Array(inputs[(input + 1)...])
-        var builder = builder(inputs: newInputs, uniforms: uniforms + producer.uniforms)
+        var builder = builder(inputs: newInputs, uniforms: uniforms + producer.uniforms, space: common)
         let uniformBase = uniforms.count
         let producerMap = builder.append(producer) { builder, node in
             let kind: NodeKind =

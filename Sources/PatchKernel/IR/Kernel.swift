@@ -102,10 +102,12 @@ public struct Kernel: Hashable, Sendable {
     }
 
     /// A builder with the same declarations, but for those given.
-    func builder(inputs: [InputDeclaration]? = nil, uniforms: [UniformDeclaration]? = nil) -> KernelBuilder {
+    func builder(
+        inputs: [InputDeclaration]? = nil, uniforms: [UniformDeclaration]? = nil, space: KernelSpace? = nil
+    ) -> KernelBuilder {
         KernelBuilder(
             name: name, inputs: inputs ?? self.inputs, uniforms: uniforms ?? self.uniforms, light: light, alpha: alpha,
-            space: space)
+            space: space ?? self.space)
     }
 }
 

@@ -139,6 +139,17 @@ public struct KernelBuilder: Sendable {
         intern(.convert(conversion), [value.index], .vec4)
     }
 
+    /// An R'G'B' colour (vec4) as the kernel sees it: a kernel of another space than `rgb` must take its constant colours
+    /// and colour parameters through this.
+    /// - Throws: `KernelError` of code `type`.
+    public mutating func color(_ value: Value) throws(KernelError) -> Value {
+        check(value)
+        guard value.type == .vec4 else {
+            throw KernelError(.type, "a colour is a vec4, not \(value.type.rawValue)", remedy: "write vec4(r, g, b, a)")
+        }
+        return space == .rgb ? value : convert(value, .fromRGB)
+    }
+
     /// The kernel whose pixel is `result`: a vec4; a vec3 gets alpha 1, a float becomes grey.
     /// - Throws: `KernelError` of code `type` or `budget`.
     public mutating func finish(_ result: Value) throws(KernelError) -> Kernel {

@@ -59,7 +59,10 @@ public enum Light: String, Hashable, Sendable, CaseIterable { case encoded, line
 /// Whether colour is already multiplied by alpha.
 public enum Alpha: String, Hashable, Sendable, CaseIterable { case straight, premultiplied }
 /// `rgb`: a kernel sees R'G'B'. `ycbcr`: it sees the video's own Y', Cb, Cr (Y' in 0…1, chroma −0.5…0.5) in r, g, b.
-public enum KernelSpace: String, Hashable, Sendable, CaseIterable { case rgb, ycbcr }
+/// `any`: its formula gives the same picture in both, because it only weighs colours whose weights sum to 1 (or adds black),
+/// alike in all channels: mixes, cross-fades, crops, resampling, blurs, opaque source-over. The pass takes what is cheapest.
+/// Colours from elsewhere must come through `KernelBuilder.color`.
+public enum KernelSpace: String, Hashable, Sendable, CaseIterable { case rgb, ycbcr, any }
 
 /// How `sample` weighs the pixels around a position. `bicubic` is Catmull-Rom (B = 0, C = 0.5).
 public enum SampleFilter: String, Hashable, Sendable, CaseIterable { case nearest, bilinear, bicubic }

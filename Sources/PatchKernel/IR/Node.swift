@@ -28,6 +28,8 @@ enum NodeKind: Hashable, Sendable {
 
 enum Conversion: String, Hashable, Sendable, CaseIterable {
     case linearize, encode, premultiply, unpremultiply
+    /// R'G'B' to the components that the kernel works in; nothing in an RGB pass.
+    case fromRGB
 }
 
 /// One value of a kernel: an operation on earlier values.

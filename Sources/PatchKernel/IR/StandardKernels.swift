@@ -1,4 +1,4 @@
-/// Kernels that the planner itself needs.
+/// Kernels that the planner itself needs. All but `solid` work in any space.
 ///
 /// Thread-safety: values.
 public enum StandardKernels {
@@ -9,7 +9,7 @@ public enum StandardKernels {
 
     /// One colour: uniform 0, `color`, straight.
     public static let solid: Kernel = build(
-        "solid", uniforms: [UniformDeclaration(name: "color", type: .vec4)], alpha: .straight
+        "solid", uniforms: [UniformDeclaration(name: "color", type: .vec4)], alpha: .straight, space: .rgb
     ) { b throws(KernelError) in
         b.uniform(0)
     }
@@ -57,7 +57,7 @@ public enum StandardKernels {
                     b.apply(.all, [b.apply(.ge, [local, zero])]),
                     b.apply(.all, [b.apply(.lt, [local, one])]),
                 ])
-            return try b.select(isInside, picture, b.convert(fill, .premultiply))
+            return try b.select(isInside, picture, b.convert(b.color(fill), .premultiply))
         }
     }
 
@@ -99,9 +99,11 @@ public enum StandardKernels {
 
     private static func build(
         _ name: String, inputs: [InputDeclaration] = [], uniforms: [UniformDeclaration] = [],
-        alpha: Alpha = .premultiplied, _ body: (inout KernelBuilder) throws(KernelError) -> Value
+        alpha: Alpha = .premultiplied, space: KernelSpace = .any,
+        _ body: (inout KernelBuilder) throws(KernelError) -> Value
     ) -> Kernel {
-        var builder = KernelBuilder(name: name, inputs: inputs, uniforms: uniforms, alpha: alpha)
+        var builder = KernelBuilder(
+            name: name, inputs: inputs, uniforms: uniforms, alpha: alpha, space: space)
         do {
             let result = try body(&builder)
             return try builder.finish(result)

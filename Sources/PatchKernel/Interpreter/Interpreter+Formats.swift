@@ -37,7 +37,8 @@ extension Interpreter {
             case .bgra: value = [codes[2] / 255, codes[1] / 255, codes[0] / 255, codes[3] / 255]
             case .gray8:
                 let math = YCbCrMath(color: stored.color, bitDepth: 8)
-                let grey = (codes[0] - Float(math.lumaOffset)) / Float(math.lumaScale)
+                let isRead = description.planes.includes(channel: 0)
+                let grey = isRead ? (codes[0] - Float(math.lumaOffset)) / Float(math.lumaScale) : 0
                 value = [grey, grey, grey, 1]
             case .half1: value = [codes[0], codes[0], codes[0], 1]
             case .half2: value = [codes[0], codes[1], 0, 1]
@@ -81,6 +82,9 @@ extension Interpreter {
     }
 
     func convert(_ rgba: [Float], _ conversion: Conversion) -> [Float] {
+        if conversion == .fromRGB {
+            return description.kernel.space == .rgb ? rgba : Self.ycc(Array(rgba[..<3]), workingColor) + [rgba[3]]
+        }
         let a = rgba[3]
         let transfer = description.workingTransfer
         let function: (Float) -> Float =
@@ -89,6 +93,7 @@ extension Interpreter {
             case .unpremultiply: { $0 * (a > 0 ? 1 / a : 0) }
             case .linearize: { Self.linear($0, transfer) }
             case .encode: { Self.encoded($0, transfer) }
+            case .fromRGB: { $0 }
             }
         return rgba[..<3].map(function) + [a]
     }
@@ -143,7 +148,8 @@ extension Interpreter {
 
     /// A Y'CbCr kernel's result goes to a Y'CbCr output of the same matrix without a detour.
     private var writesYCbCrDirectly: Bool {
-        description.kernel.space == .ycbcr && description.output.format.isYCbCr
+        description.kernel.space == .ycbcr
+            && (description.output.format.isYCbCr || description.output.format == .gray8)
             && description.output.color.lumaCoefficients == workingColor.lumaCoefficients
     }
 
@@ -164,8 +170,10 @@ extension Interpreter {
                 let at = min(y + row, output.height - 1)
                 pictureRows.append((0..<output.width).map { stored(pixel($0, at, &registers)) })
             }
-            for row in 0..<step where y + row < output.height { writeRow(pictureRows[row], y + row) }
-            if format.isYCbCr { writeChroma(pictureRows, y) }
+            if description.planes.includes(channel: 0) {
+                for row in 0..<step where y + row < output.height { writeRow(pictureRows[row], y + row) }
+            }
+            if format.isYCbCr, description.planes != .luma { writeChroma(pictureRows, y) }
             y += step
         }
     }
@@ -179,7 +187,7 @@ extension Interpreter {
         switch description.output.format.bitDepth {
         case 8: row.storeBytes(of: UInt8(code), toByteOffset: index, as: UInt8.self)
         default:
-            let word = UInt16(code) << (description.output.format == .p010 ? 6 : 0)
+            let word = UInt16(code) << UInt16(description.output.format.lowBits)
             row.storeBytes(of: word, toByteOffset: 2 * index, as: UInt16.self)
         }
     }

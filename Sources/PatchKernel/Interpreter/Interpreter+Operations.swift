@@ -8,16 +8,38 @@ extension Interpreter {
             registers[at + 1] = b.bitPattern
         }
         switch builtin {
-        case .position: store(Float(x) + 0.5, Float(y) + 0.5)
-        case .uv: store((Float(x) + 0.5) / Float(output.width), (Float(y) + 0.5) / Float(output.height))
-        case .size: store(Float(output.width), Float(output.height))
+        case .position:
+            let position = position(x, y)
+            store(position.x, position.y)
+        case .uv:
+            let position = position(x, y)
+            store(position.x / Float(output.pictureWidth), position.y / Float(output.pictureHeight))
+        case .size: store(Float(output.pictureWidth), Float(output.pictureHeight))
+        case .inputSize(let input) where description.planes != .all:
+            store(Float(readers[input].image.pictureWidth), Float(readers[input].image.pictureHeight))
         case .inputSize(let input): store(Float(readers[input].orientedWidth), Float(readers[input].orientedHeight))
         case .time: registers[at] = Float(context.time).bitPattern
         case .frame: registers[at] = UInt32(truncatingIfNeeded: context.frame)
         case .hash:
-            let words = [UInt32(x), UInt32(y), UInt32(truncatingIfNeeded: context.frame)]
+            let planes = description.planes
+            let words = [
+                UInt32(x << planes.log2Width), UInt32(y << planes.log2Height),
+                UInt32(truncatingIfNeeded: context.frame),
+            ]
             registers[at] = Self.hash(words).bitPattern
         }
+    }
+
+    /// Where sample (x, y) of the output sits among the whole picture's pixels.
+    private func position(_ x: Int, _ y: Int) -> (x: Float, y: Float) {
+        func place(_ at: Int, _ log2: Int, _ isCosited: Bool) -> Float {
+            log2 == 0 ? Float(at) + 0.5 : Float(2 * at) + (isCosited ? 0.5 : 1)
+        }
+        let siting = description.output.color.siting
+        return (
+            place(x, description.planes.log2Width, siting.isCositedHorizontally),
+            place(y, description.planes.log2Height, siting.isCositedVertically)
+        )
     }
 
     static func hash(_ words: [UInt32]) -> Float {

@@ -35,7 +35,9 @@ public struct Interpreter {
         }
         let interpreter = Interpreter(
             description: description,
-            readers: inputs.indices.map { PictureReader(image: inputs[$0], input: description.inputs[$0]) },
+            readers: inputs.indices.map {
+                PictureReader(image: inputs[$0], input: description.inputs[$0], planes: description.planes)
+            },
             output: output, uniforms: uniforms, context: context, loops: kernel.loopStructure, offsets: offsets,
             registerCount: count)
         interpreter.write(rows: rows)
@@ -80,8 +82,7 @@ public struct Interpreter {
         case .current(let input):
             store(decode(input, readers[input].pixel(x, y, .clamp, isOffset: true)), index, &registers)
         case .tap(let input, let dx, let dy, let edge):
-            let reader = readers[input]
-            store(decode(input, reader.pixel(x + dx, y + dy, edge, isOffset: true)), index, &registers)
+            store(decode(input, readers[input].offset(x, y, dx: dx, dy: dy, edge)), index, &registers)
         case .sample(let input, let filter, let edge):
             let uv = floats(node.arguments[0], registers)
             store(decode(input, readers[input].sample(uv[0], uv[1], filter, edge)), index, &registers)

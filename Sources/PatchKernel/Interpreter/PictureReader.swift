@@ -5,6 +5,7 @@ import PatchMedia
 struct PictureReader {
     let image: ImageReference
     let input: PassInput
+    let planes: PassPlanes
 
     var orientedWidth: Int { input.orientation.swapsAxes ? image.height : image.width }
     var orientedHeight: Int { input.orientation.swapsAxes ? image.width : image.height }
@@ -29,7 +30,7 @@ struct PictureReader {
         let index = isInterleaved ? 2 * x + channel - 1 : x
         if format.bitDepth == 8 { return Float(row.load(fromByteOffset: index, as: UInt8.self)) }
         let word = row.loadUnaligned(fromByteOffset: 2 * index, as: UInt16.self)
-        return Float(format == .p010 ? word >> 6 : word)
+        return Float(word >> UInt16(format.lowBits))
     }
 
     /// The code of a channel at a pixel of the stored picture; chroma between its samples by siting.
@@ -68,8 +69,28 @@ struct PictureReader {
         let isInside = x >= 0 && y >= 0 && x < orientedWidth && y < orientedHeight
         let (sx, sy) = stored(edge.mapped(x, orientedWidth), edge.mapped(y, orientedHeight))
         let extendsChroma = isOffset && input.orientation == .identity && (edge == .clamp || edge == .transparent)
-        let codes = (0..<channelCount).map { code($0, atPixel: extendsChroma && isChroma($0) ? x : sx, sy) }
+        let codes = (0..<channelCount).map { channel in
+            isRead(channel) ? code(channel, atPixel: extendsChroma && isChroma(channel) ? x : sx, sy) : 0
+        }
         return (codes, edge == .transparent && !isInside ? 0 : 1)
+    }
+
+    private func isRead(_ channel: Int) -> Bool { planes.includes(channel: channel) || planes == .all }
+
+    /// Codes at an offset that counts the whole picture's pixels, from sample (x, y) of the planes at hand.
+    func offset(_ x: Int, _ y: Int, dx: Int, dy: Int, _ edge: EdgeMode) -> (codes: [Float], coverage: Float) {
+        let columns = planes.samples(at: dx, log2: planes.log2Width)
+        let rows = planes.samples(at: dy, log2: planes.log2Height)
+        var mean = [Float](repeating: 0, count: channelCount)
+        var coverage: Float = 1
+        for row in rows {
+            for column in columns {
+                let read = pixel(x + column, y + row, edge, isOffset: true)
+                for channel in mean.indices { mean[channel] += read.codes[channel] }
+                coverage = read.coverage
+            }
+        }
+        return (mean.map { $0 / Float(columns.count * rows.count) }, coverage)
     }
 
     var channelCount: Int {
@@ -88,17 +109,25 @@ struct PictureReader {
             let low = value > -1_000_000 ? value : -1_000_000
             return low < 1_000_000 ? low : 1_000_000
         }
-        let x = limited(u * Float(orientedWidth)) - 0.5
-        let y = limited(v * Float(orientedHeight)) - 0.5
-        if filter == .nearest {
-            return pixel(Int((x + 0.5).rounded(.down)), Int((y + 0.5).rounded(.down)), edge, isOffset: false)
+        let (width, height) =
+            planes == .all ? (orientedWidth, orientedHeight) : (image.pictureWidth, image.pictureHeight)
+        let x = limited(u * Float(width)) - 0.5
+        let y = limited(v * Float(height)) - 0.5
+        func onPlane(_ at: Float, _ log2: Int, _ isCosited: Bool) -> Float {
+            log2 == 0 ? at : isCosited ? at * 0.5 : at * 0.5 - 0.25
         }
+        let siting = input.color.siting
+        let planeX = onPlane(x, planes.log2Width, siting.isCositedHorizontally)
+        let planeY = onPlane(y, planes.log2Height, siting.isCositedVertically)
         var coverage: Float = 1
-        if edge == .transparent {
-            coverage = covered(x, orientedWidth, filter) * covered(y, orientedHeight, filter)
+        if edge == .transparent { coverage = covered(x, width, filter) * covered(y, height, filter) }
+        if filter == .nearest {
+            let read = pixel(
+                Int((planeX + 0.5).rounded(.down)), Int((planeY + 0.5).rounded(.down)), edge, isOffset: false)
+            return planes == .all ? read : (read.codes, coverage)
         }
-        let (sx, sy) = stored(x, y)
-        let codes = (0..<channelCount).map { interpolated($0, sx, sy, filter, edge) }
+        let (sx, sy) = stored(planeX, planeY)
+        let codes = (0..<channelCount).map { isRead($0) ? interpolated($0, sx, sy, filter, edge) : 0 }
         return (codes, coverage)
     }
 
@@ -122,6 +151,10 @@ struct PictureReader {
     }
 
     private func covered(_ at: Float, _ extent: Int, _ filter: SampleFilter) -> Float {
+        if filter == .nearest {
+            let nearest = (at + 0.5).rounded(.down)
+            return nearest >= 0 && nearest < Float(extent) ? 1 : 0
+        }
         let whole = at.rounded(.down)
         var sum: Float = 0
         for (offset, weight) in weights(at - whole, filter) {

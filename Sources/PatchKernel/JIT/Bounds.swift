@@ -84,7 +84,8 @@ extension ScalarProgram {
         case .load(let load): return load.bounds
         case .dither: return Bounds(low: 0, high: 1)
         case .column, .row: return Bounds(low: 0, high: 32768)
-        case .outputWidth, .outputHeight, .inputWidth, .inputHeight: return Bounds(low: 1, high: 32768)
+        case .outputWidth, .outputHeight, .inputWidth, .inputHeight, .pictureWidth, .pictureHeight:
+            return Bounds(low: 1, high: 32768)
         case .add: return argument(0) + argument(1)
         case .sub: return argument(0) + -argument(1)
         case .mul:

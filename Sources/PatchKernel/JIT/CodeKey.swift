@@ -21,6 +21,7 @@ struct CodeKey {
         let output = description.output
         lines.append(
             "writes \(output.format) \(Self.text(output.color)) \(output.premultiplied) \(output.dither)")
+        lines.append("planes \(description.planes)")
         lines.append(description.kernel.text)
         text = lines.joined(separator: "\n")
         name = Self.digest(text)

@@ -34,6 +34,7 @@ final class PassDriver: @unchecked Sendable {
 
     /// One plane of the output.
     struct OutputPlane {
+        var plane: Int
         var log2Width: Int
         var log2Height: Int
         var bytes: Int
@@ -79,15 +80,16 @@ final class PassDriver: @unchecked Sendable {
                     rows: layout.isBlocked && key.rule == .direct ? 1 : layout.rows))
         }
         let format = description.output.format
-        outputs = .allocate(capacity: format.planeCount)
-        for index in 0..<format.planeCount {
-            let plane = format.layout(ofPlane: index)
+        let written = description.planes.written(of: format)
+        outputs = .allocate(capacity: written.count)
+        for (index, number) in written.enumerated() {
+            let plane = format.layout(ofPlane: number)
             let columns = layout.columns >> plane.log2Width
             let copyBytes = (columns * plane.bytesPerPixel + 63) / 64 * 64
             outputs.initializeElement(
                 at: index,
                 to: OutputPlane(
-                    log2Width: plane.log2Width, log2Height: plane.log2Height, bytes: plane.bytesPerPixel,
+                    plane: number, log2Width: plane.log2Width, log2Height: plane.log2Height, bytes: plane.bytesPerPixel,
                     chunkColumns: columns, copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes))
         }
         workspaceBytes = offset
@@ -127,6 +129,8 @@ final class PassDriver: @unchecked Sendable {
         words[Word.frame] = Int(context.frame)
         words[Word.ditherTable] = Int(bitPattern: ditherTable)
         words[Word.carry] = Int(bitPattern: workspace + carryOffset)
+        words[Word.pictureWidth] = output.pictureWidth
+        words[Word.pictureHeight] = output.pictureHeight
         for (index, input) in inputs.enumerated() {
             let base = layout.inputWord(index)
             words[base] = input.width
@@ -135,6 +139,8 @@ final class PassDriver: @unchecked Sendable {
                 words[base + 2 + 2 * plane] = Int(bitPattern: input.plane(plane).base)
                 words[base + 3 + 2 * plane] = input.plane(plane).stride
             }
+            words[base + PassLayout.pictureWord] = input.pictureWidth
+            words[base + PassLayout.pictureWord + 1] = input.pictureHeight
         }
         entries.prepare(workspace)
 
@@ -197,8 +203,8 @@ final class PassDriver: @unchecked Sendable {
                 }
                 for index in outputs.indices {
                     let plane = outputs[index]
-                    let target = targetRow(index, plane, y: min(y + row, end - 1), output: output)
-                    words[layout.outputWord(row: row, plane: index)] = Int(
+                    let target = targetRow(plane, y: min(y + row, end - 1), output: output)
+                    words[layout.outputWord(row: row, plane: plane.plane)] = Int(
                         bitPattern: target + direct.lowerBound * plane.chunkColumns * plane.bytes)
                 }
             }
@@ -232,10 +238,8 @@ final class PassDriver: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func targetRow(_ index: Int, _ plane: OutputPlane, y: Int, output: ImageReference)
-        -> UnsafeMutableRawPointer
-    {
-        output.plane(index).row(min(y, output.height - 1) >> plane.log2Height)
+    private func targetRow(_ plane: OutputPlane, y: Int, output: ImageReference) -> UnsafeMutableRawPointer {
+        output.plane(plane.plane).row(min(y, output.height - 1) >> plane.log2Height)
     }
 
     /// One chunk at an edge, on copies where the planes end inside it.
@@ -273,9 +277,9 @@ final class PassDriver: @unchecked Sendable {
                 let column = chunk * plane.chunkColumns
                 let pointer =
                     column + plane.chunkColumns <= width
-                    ? targetRow(index, plane, y: min(y + row, end - 1), output: output) + column * plane.bytes
+                    ? targetRow(plane, y: min(y + row, end - 1), output: output) + column * plane.bytes
                     : workspace + plane.copyOffset + row * plane.copyBytes
-                words[layout.outputWord(row: row, plane: index)] = Int(bitPattern: pointer)
+                words[layout.outputWord(row: row, plane: plane.plane)] = Int(bitPattern: pointer)
             }
         }
         entries.span(workspace)
@@ -290,7 +294,7 @@ final class PassDriver: @unchecked Sendable {
                     continue
                 }
                 memcpy(
-                    targetRow(index, plane, y: min(y + row, end - 1), output: output) + column * plane.bytes,
+                    targetRow(plane, y: min(y + row, end - 1), output: output) + column * plane.bytes,
                     workspace + plane.copyOffset + row * plane.copyBytes, (width - column) * plane.bytes)
             }
         }

@@ -50,7 +50,7 @@ extension PassEmitter {
         case .floatBits: return LLVMBuildBitCast(asm.builder, a[0], type(types.i32, lanes), "")
         case .bitsFloat: return LLVMBuildBitCast(asm.builder, a[0], type(types.float, lanes), "")
         case .float, .int, .bool, .uniform, .column, .row, .outputWidth, .outputHeight, .inputWidth, .inputHeight,
-            .time, .frame, .load, .dither, .gather, .loopParameter, .loop, .loopResult:
+            .pictureWidth, .pictureHeight, .time, .frame, .load, .dither, .gather, .loopParameter, .loop, .loopResult:
             preconditionFailure("not an arithmetic operation")
         }
     }

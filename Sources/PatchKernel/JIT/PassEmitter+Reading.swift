@@ -16,41 +16,28 @@ extension PassEmitter {
         let isChroma = format.isYCbCr && load.channel > 0
         if isChroma, format.log2ChromaWidth > 0 { return emitChroma(load) }
         let isWide = format.bitDepth > 8
+        if isChroma, format.planeCount == 2 { return emitInterleaved(load) }
         let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
         var raw = rawRows(
             key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 2 : 1, count: columns)
-        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), lanes)) }
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), lanes))
+        }
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
-    /// The same, cut from whole chunks side by side, which all reads of the row share.
-    mutating func emitShifted(_ load: ScalarProgram.Load, asFloat: Bool) -> LLVMValueRef {
-        let base = (load.dx - (load.dx < 0 ? columns - 1 : 0)) / columns * columns
-        let shift = load.dx - base
-        let first = emitChunk(load, at: base, asFloat: asFloat)
-        if shift == 0 { return first }
-        let second = emitChunk(load, at: base + columns, asFloat: asFloat)
-        let order = (0..<lanes).map { lane -> Int in
-            let (row, column) = (lane / columns, lane % columns + shift)
-            return column < columns ? row * columns + column : lanes + row * columns + column - columns
+    /// Cb or Cr out of pairs at full size.
+    private mutating func emitInterleaved(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        let format = description.inputs[load.input].format
+        let isWide = format.bitDepth > 8
+        let key = ReadSlot(input: load.input, plane: 1, dy: load.dy, edge: load.edge, rule: .direct)
+        let pairs = rawRows(
+            key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 4 : 2, count: 2 * columns)
+        var raw = body.shuffle(pairs, nil, (0..<lanes).map { 2 * $0 + load.channel - 1 })
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), lanes))
         }
-        // As ints that LLVM cannot see through: it moves whole lanes of ints by one instruction, floats by a table.
-        let ints = types.vector(types.i32, lanes)
-        let moved = body.shuffle(
-            LLVMBuildBitCast(body.builder, first, ints, ""), LLVMBuildBitCast(body.builder, second, ints, ""), order)
-        return LLVMBuildBitCast(
-            body.builder, LLVMBuildFreeze(body.builder, moved, ""), LLVMTypeOf(first), "")
-    }
-
-    private mutating func emitChunk(_ load: ScalarProgram.Load, at dx: Int, asFloat: Bool) -> LLVMValueRef {
-        let name = "chunk \(load.input) \(load.channel) \(load.dy) \(load.edge) \(dx) \(asFloat)"
-        if let value = memo[name] { return value }
-        var moved = load
-        moved.dx = dx
-        var value = emitLoad(moved)
-        if asFloat { value = arithmetic(.toFloat, [value], body, lanes: lanes) }
-        memo[name] = value
-        return value
+        return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
     /// Whole 32-bit pixels of rgba or bgra.
@@ -125,6 +112,9 @@ extension PassEmitter {
     mutating func chromaCodes(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let format = description.inputs[load.input].format
         if format.log2ChromaWidth > 0 { return subsampledChroma(load) }
+        if format.planeCount == 2 {
+            return LLVMBuildTrunc(body.builder, emitInterleaved(load), types.vector(types.i16, lanes), "")
+        }
         let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
         let raw = rawRows(key, shift: load.dx, element: types.i8, bytes: 1, count: columns)
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i16, lanes), "")
@@ -196,7 +186,9 @@ extension PassEmitter {
             count: isInterleaved ? columns : half)
         if isInterleaved { raw = body.shuffle(raw, nil, (0..<half).map { 2 * $0 + load.channel - 1 }) }
         if !isWide { raw = LLVMBuildZExt(body.builder, raw, types.vector(types.i16, half), "") }
-        if format == .p010 { raw = body.shiftRightLogical(raw, types.splatConstant(types.int(6, types.i16), half)) }
+        if format.lowBits > 0 {
+            raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), half))
+        }
         return raw
     }
 
@@ -311,7 +303,7 @@ extension PassEmitter {
             return halfToFloat(LLVMBuildTrunc(body.builder, words, types.vector(types.i16, lanes), ""))
         }
         var code = body.and(words, splat(isWide ? 0xffff : 0xff))
-        if format == .p010 { code = body.shiftRightLogical(code, splat(6)) }
+        if format.lowBits > 0 { code = body.shiftRightLogical(code, splat(format.lowBits)) }
         return code
     }
 }

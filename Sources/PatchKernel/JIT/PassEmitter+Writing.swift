@@ -19,7 +19,11 @@ extension PassEmitter {
             storeRows(packed, plane: 0, bytes: 4)
             return []
         case .planes(let values):
-            for (plane, value) in values.enumerated() {
+            if format.isYCbCr, format.planeCount == 2 {
+                storeSemiplanar(values)
+                return []
+            }
+            for (plane, value) in values.enumerated() where description.planes.written(of: format).contains(plane) {
                 if format.isHalf {
                     storeRows(floatToHalf(vector(value)), plane: plane, bytes: 2)
                 } else {
@@ -61,13 +65,32 @@ extension PassEmitter {
     private func narrow(_ codes: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         let format = description.output.format
         var codes = codes
-        if format == .p010 { codes = body.shiftLeft(codes, types.splatConstant(types.int(6, types.i32), count)) }
+        if format.lowBits > 0 {
+            codes = body.shiftLeft(codes, types.splatConstant(types.int(format.lowBits, types.i32), count))
+        }
         let element = format.bitDepth > 8 ? types.i16 : types.i8
         return LLVMBuildTrunc(body.builder, codes, types.vector(element, count), "")
     }
 
     private mutating func storeCodes(_ codes: LLVMValueRef, plane: Int) {
         storeRows(narrow(codes, lanes), plane: plane, bytes: description.output.format.bitDepth > 8 ? 2 : 1)
+    }
+
+    /// Luma, and Cb and Cr side by side, all at full size.
+    private mutating func storeSemiplanar(_ codes: [S]) {
+        let bytes = description.output.format.bitDepth > 8 ? 2 : 1
+        let written = description.planes.written(of: description.output.format)
+        if written.contains(0) { storeCodes(vector(codes[0]), plane: 0) }
+        guard written.contains(1) else { return }
+        let pairs = body.shuffle(
+            narrow(vector(codes[1]), lanes), narrow(vector(codes[2]), lanes),
+            (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes })
+        for row in (0..<rows).reversed() {
+            let part =
+                rows == 1
+                ? pairs : body.shuffle(pairs, nil, Array(row * 2 * columns..<(row + 1) * 2 * columns))
+            body.store(part, outputPointer(row: row, plane: 1, bytesPerChunk: 2 * columns * bytes))
+        }
     }
 
     mutating func storeRows(_ value: LLVMValueRef, plane: Int, bytes: Int) {

@@ -19,7 +19,6 @@ struct PassEmitter {
 
     let columns: Int
     let rows: Int
-    let sharing: TapSharing
     var lanes: Int { columns * rows }
 
     // The function being written.
@@ -46,9 +45,8 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        let sharing = TapSharing(lowering.p)
-        self.sharing = sharing
-        if sharing.isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0 {
+        if TapSharing(lowering.p).isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0
+        {
             // As many rows as there are registers for their sums.
             rows = cpu.lanes >= 16 ? 4 : 2
             columns = max(8, cpu.lanes)
@@ -112,7 +110,8 @@ struct PassEmitter {
     /// Read directly from the context, cheaper than from the table.
     private func isContextLeaf(_ index: Int) -> Bool {
         switch program.nodes[index].operation {
-        case .outputWidth, .outputHeight, .inputWidth, .inputHeight, .time, .frame: true
+        case .outputWidth, .outputHeight, .inputWidth, .inputHeight, .pictureWidth, .pictureHeight, .time, .frame:
+            true
         default: false
         }
     }
@@ -303,10 +302,12 @@ struct PassEmitter {
             let base = memoized("uniforms") { $0.word(PassLayout.Word.uniforms, $0.types.pointer) }
             return entry.load(types.float, entry.offset(base, slot * 4), alignment: 4)
         case .row: return memoized("row") { $0.word(PassLayout.Word.row, $0.types.i32) }
-        case .outputWidth: return memoized("width") { $0.word(PassLayout.Word.width, $0.types.i32) }
-        case .outputHeight: return memoized("height") { $0.word(PassLayout.Word.height, $0.types.i32) }
+        case .outputWidth: return memoized("width") { $0.word(PassLayout.Word.pictureWidth, $0.types.i32) }
+        case .outputHeight: return memoized("height") { $0.word(PassLayout.Word.pictureHeight, $0.types.i32) }
         case .inputWidth(let i): return word(layout.inputWord(i), types.i32)
         case .inputHeight(let i): return word(layout.inputWord(i) + 1, types.i32)
+        case .pictureWidth(let i): return word(layout.inputWord(i) + PassLayout.pictureWord, types.i32)
+        case .pictureHeight(let i): return word(layout.inputWord(i) + PassLayout.pictureWord + 1, types.i32)
         case .time: return word(PassLayout.Word.time, types.float)
         case .frame: return word(PassLayout.Word.frame, types.i32)
         default:
@@ -328,13 +329,7 @@ struct PassEmitter {
             let lastRow = entry.splat(last, lanes)
             let row = entry.intAdd(first, rowIndex)
             return entry.select(entry.compareInt(LLVMIntSLT, row, lastRow), row, lastRow)
-        case .load(let load): return sharing.isWide(load) ? emitShifted(load, asFloat: false) : emitLoad(load)
-        case .toFloat:
-            // Neighbours share the conversion too.
-            if case .load(let load) = program.operation(node.arguments[0]), sharing.isWide(load) {
-                return emitShifted(load, asFloat: true)
-            }
-            return arithmetic(node.operation, node.arguments.map { vector($0) }, body, lanes: lanes)
+        case .load(let load): return emitLoad(load)
         case .gather(let input, let channel):
             return emitGather(input, channel, vector(node.arguments[0]), vector(node.arguments[1]), node.arguments)
         case .dither:

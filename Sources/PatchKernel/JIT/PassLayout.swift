@@ -18,8 +18,9 @@ struct ReadSlot: Hashable {
 /// The memory through which the driver and the machine code of one pass talk: 8-byte words, the same in both.
 ///
 /// Words: width, height, first column, first row, chunks, uniforms, hoisted values, time, frame, dither table, carried
-/// chroma, then for each input its stored width and height and (base, stride) of four planes, then for each row of a
-/// chunk the pointers of its read slots and of its output planes.
+/// chroma, the whole picture's width and height, then for each input its stored width and height, (base, stride) of four
+/// planes and the whole picture's width and height, then for each row of a chunk the pointers of its read slots and of its
+/// output planes.
 struct PassLayout {
     enum Word {
         static let width = 0
@@ -33,9 +34,13 @@ struct PassLayout {
         static let frame = 8
         static let ditherTable = 9
         static let carry = 10
+        static let pictureWidth = 11
+        static let pictureHeight = 12
         static let inputs = 16
     }
-    static let wordsPerInput = 10
+    static let wordsPerInput = 12
+    /// Where an input's words say its whole picture's size.
+    static let pictureWord = 10
     /// Floats from one row of the dither table to the next: eight columns repeated, so that reads may begin anywhere.
     static let ditherStride = 80
 

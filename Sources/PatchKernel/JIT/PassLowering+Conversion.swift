@@ -50,7 +50,8 @@ extension PassLowering {
         let isPacked: Set<PixelFormat> = [.rgba, .bgra]
         if stored.format.isYCbCr, isPacked.contains(output.format) { return .decode(decodeNumbers(stored.color)) }
         // What has alpha goes into video premultiplied.
-        if isPacked.contains(stored.format), output.format.isYCbCr, stored.premultiplied, kernel.alpha == .premultiplied
+        if isPacked.contains(stored.format), output.format.isYCbCr, output.format != .nv24, stored.premultiplied,
+            kernel.alpha == .premultiplied
         {
             return .encode(encodeNumbers(output))
         }

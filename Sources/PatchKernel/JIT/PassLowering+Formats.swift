@@ -27,18 +27,16 @@ extension PassLowering {
         } else {
             let one = p.float(Float(1))
             switch format {
+            case .gray8, .half1:
+                let grey = decodeGrey(input, raw: raw)
+                // Grey has no chroma, whatever the matrix.
+                let isYCbCr = description.kernel.space == .ycbcr
+                let rest = isYCbCr ? p.float(Float(0)) : grey
+                return toDeclared([grey, rest, rest, one], input, coverage: coverage)
             case .rgba, .bgra:
                 let order = format == .rgba ? [0, 1, 2, 3] : [2, 1, 0, 3]
                 let unit = p.float(Float(1.0 / 255))
                 value = order.map { p.mul(raw(&self, $0), unit) }
-            case .gray8:
-                let math = YCbCrMath(color: color, bitDepth: 8)
-                let grey = p.fma(
-                    raw(&self, 0), p.float(1 / math.lumaScale), p.float(-math.lumaOffset / math.lumaScale))
-                value = [grey, grey, grey, one]
-            case .half1:
-                let grey = raw(&self, 0)
-                value = [grey, grey, grey, one]
             case .half2: value = [raw(&self, 0), raw(&self, 1), p.float(Float(0)), one]
             case .half3: value = [raw(&self, 0), raw(&self, 1), raw(&self, 2), one]
             default: value = [raw(&self, 0), raw(&self, 1), raw(&self, 2), raw(&self, 3)]
@@ -46,6 +44,14 @@ extension PassLowering {
             if description.kernel.space == .ycbcr { value = toYCbCr(Array(value[..<3]), workingColor) + [value[3]] }
         }
         return toDeclared(value, input, coverage: coverage)
+    }
+
+    private mutating func decodeGrey(_ input: Int, raw: (inout PassLowering, Int) -> S) -> S {
+        guard description.planes.includes(channel: 0) else { return p.float(Float(0)) }
+        let stored = description.inputs[input]
+        if stored.format.isHalf { return raw(&self, 0) }
+        let math = YCbCrMath(color: stored.color, bitDepth: 8)
+        return p.fma(raw(&self, 0), p.float(1 / math.lumaScale), p.float(-math.lumaOffset / math.lumaScale))
     }
 
     private func matrixMatches(_ color: ColorSpec) -> Bool {
@@ -58,6 +64,7 @@ extension PassLowering {
         let math = YCbCrMath(
             color: description.inputs[input].color, bitDepth: description.inputs[input].format.bitDepth)
         return (0..<3).map { channel in
+            guard description.planes.includes(channel: channel) else { return p.float(Float(0)) }
             let (offset, unit) =
                 channel == 0 ? (math.lumaOffset, math.lumaScale) : (math.chromaOffset, math.chromaScale)
             return p.fma(raw(&self, channel), p.float(1 / (unit * scale(channel))), p.float(-offset / unit))
@@ -127,6 +134,10 @@ extension PassLowering {
         if alpha != wanted { value = convert(value, wanted == .straight ? .unpremultiply : .premultiply) }
         if kernel.space == .ycbcr {
             if output.format.isYCbCr, matrixMatches(output.color) { return encodeYCbCr(value, limited: false) }
+            if output.format == .gray8, matrixMatches(output.color) {
+                let math = YCbCrMath(color: output.color, bitDepth: 8)
+                return .planes([p.toIntUnchecked(p.clamp(lumaCode(value[0], math, rounding), 0, 255))])
+            }
             value = toRGB(value, workingColor) + [value[3]]
         }
         if output.format.isHalf { return .planes(encodeHalf(value)) }
@@ -174,6 +185,7 @@ extension PassLowering {
             cb: weights.0.map { Float($0 * math.chromaScale) }, cr: weights.1.map { Float($0 * math.chromaScale) },
             bias: Float(math.chromaOffset), needsClamp: !isRGB || output.color.range == .full, maximum: maximum)
         if output.format.log2ChromaWidth > 0 { return .subsampled(luma: lumaRoot, chroma: chroma) }
+        if description.planes == .luma { return .planes([lumaRoot, p.int(0), p.int(0)]) }
         let codes = [chroma.cb, chroma.cr].map { weights in
             var code = p.add(rounding, p.float(chroma.bias))
             for (weight, value) in zip(weights, chroma.values) where weight != 0 {

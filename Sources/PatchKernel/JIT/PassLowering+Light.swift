@@ -12,6 +12,9 @@ extension PassLowering {
         case .linearize:
             let transfer = description.workingTransfer
             return rgba[..<3].map { linearize($0, transfer) } + [rgba[3]]
+        case .fromRGB:
+            if description.kernel.space == .rgb { return rgba }
+            return toYCbCr(Array(rgba[..<3]), workingColor) + [rgba[3]]
         case .encode:
             let transfer = description.workingTransfer
             return rgba[..<3].map { encodeLight($0, transfer) } + [rgba[3]]

@@ -36,6 +36,10 @@ extension PassLowering {
             stored.orientation == .identity
             && (edge == .clamp || stored.format.log2ChromaWidth + stored.format.log2ChromaHeight == 0)
         guard !isSimple else {
+            let planes = description.planes
+            if planes.log2Width + planes.log2Height > 0 {
+                return readBetweenSamples(input, dx, dy, edge, coverage: coverage)
+            }
             let load = { (lowering: inout PassLowering, channel: Int) -> S in
                 let load = ScalarProgram.Load(
                     input: input, channel: channel, dx: dx, dy: dy, edge: edge,
@@ -51,6 +55,29 @@ extension PassLowering {
         let x = edgeMapped(p.toFloat(column), p.toFloat(size.width), edge)
         let y = edgeMapped(p.toFloat(row), p.toFloat(size.height), edge)
         return fetch(input, x: p.toInt(x), y: p.toInt(y), coverage: coverage)
+    }
+
+    /// Chroma at an offset that counts the picture's pixels: where it falls between two samples, their mean.
+    private mutating func readBetweenSamples(
+        _ input: Int, _ dx: Int, _ dy: Int, _ edge: EdgeMode, coverage: S?
+    ) -> [S] {
+        let stored = description.inputs[input]
+        let columns = description.planes.samples(at: dx, log2: description.planes.log2Width)
+        let rows = description.planes.samples(at: dy, log2: description.planes.log2Height)
+        let raw = { (lowering: inout PassLowering, channel: Int) -> S in
+            var sum: S?
+            for row in rows {
+                for column in columns {
+                    let load = ScalarProgram.Load(
+                        input: input, channel: channel, dx: column, dy: row, edge: edge,
+                        bounds: stored.codeBounds(scale: 1))
+                    let sample = lowering.p.toFloat(lowering.p.make(.load(load), .int))
+                    sum = sum.map { lowering.p.add($0, sample) } ?? sample
+                }
+            }
+            return sum ?? lowering.p.float(Float(0))
+        }
+        return decode(input, raw: raw, scale: { _ in Double(columns.count * rows.count) }, coverage: coverage)
     }
 
     /// 1 where the offset pixel lies in the picture, else 0.
@@ -170,7 +197,7 @@ extension PassLowering {
 
     mutating func sample(_ input: Int, u: S, v: S, filter: SampleFilter, edge: EdgeMode) -> [S] {
         let stored = description.inputs[input]
-        let size = orientedSize(input)
+        let size = pictureSize(input)
         let (width, height) = (p.toFloat(size.width), p.toFloat(size.height))
         let half = p.float(Float(0.5))
         // Pixel index coordinates: pixel centres are whole numbers.
@@ -181,15 +208,30 @@ extension PassLowering {
             coverage = p.mul(covered(x, width, filter), covered(y, height, filter))
         }
         if filter == .nearest {
-            let column = edgeMapped(p.floor(p.add(x, half)), width, edge)
-            let row = edgeMapped(p.floor(p.add(y, half)), height, edge)
+            let planes = description.planes
+            let plane = orientedSize(input)
+            let cx = onPlane(x, planes.log2Width, stored.color.siting.isCositedHorizontally)
+            let cy = onPlane(y, planes.log2Height, stored.color.siting.isCositedVertically)
+            let column = edgeMapped(p.floor(p.add(cx, half)), p.toFloat(plane.width), edge)
+            let row = edgeMapped(p.floor(p.add(cy, half)), p.toFloat(plane.height), edge)
             return fetch(input, x: p.toInt(column), y: p.toInt(row), coverage: coverage)
         }
-        let (sx, sy) = storedContinuous(input, x, y)
+        var (sx, sy) = storedContinuous(input, x, y)
+        let planes = description.planes
+        let siting = stored.color.siting
+        sx = onPlane(sx, planes.log2Width, siting.isCositedHorizontally)
+        sy = onPlane(sy, planes.log2Height, siting.isCositedVertically)
         let raw = { (lowering: inout PassLowering, channel: Int) -> S in
             lowering.interpolate(stored, input, channel, sx, sy, filter, edge)
         }
         return decode(input, raw: raw, scale: { _ in 1 }, coverage: coverage)
+    }
+
+    /// A position among the picture's pixels, among a plane's samples.
+    private mutating func onPlane(_ at: S, _ log2: Int, _ isCosited: Bool) -> S {
+        if log2 == 0 { return at }
+        let at = p.mul(at, p.float(Float(0.5)))
+        return isCosited ? at : p.sub(at, p.float(Float(0.25)))
     }
 
     private mutating func storedContinuous(_ input: Int, _ x: S, _ y: S) -> (S, S) {
@@ -272,8 +314,7 @@ extension PassLowering {
         var extent = extent
         if log2 > 0 {
             extent = p.intBinary(.shiftRight, p.intBinary(.intAdd, extent, 1), 1)
-            at = p.mul(at, p.float(Float(0.5)))
-            if !isCosited { at = p.sub(at, p.float(Float(0.25))) }
+            at = onPlane(at, log2, isCosited)
         }
         let size = p.toFloat(extent)
         let whole = p.floor(at)

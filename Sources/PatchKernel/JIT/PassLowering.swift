@@ -40,6 +40,9 @@ struct PassLowering {
                 .unsupported,
                 "'\(kernel.name)' has \(kernel.inputs.count) inputs; the pass gives \(description.inputs.count)")
         }
+        guard description.planes == .all || description.inputs.allSatisfy({ $0.orientation == .identity }) else {
+            throw KernelError(.unsupported, "'\(kernel.name)' reads planes of a turned picture apart")
+        }
         p.hasScaling = cpu.hasScaling
         p.isCoarse = description.output.format.bitDepth == 8
         if let conversion {
@@ -104,26 +107,47 @@ struct PassLowering {
             let (position, size) = (position, outputSize)
             return [p.div(position[0], size[0]), p.div(position[1], size[1])]
         case .inputSize(let input):
-            let size = orientedSize(input)
+            let size = pictureSize(input)
             return [p.toFloat(size.width), p.toFloat(size.height)]
         case .time: return [p.make(.time, .float)]
         case .frame: return [p.make(.frame, .int)]
         case .hash:
-            return [p.hash([p.make(.column, .int), p.make(.row, .int), p.make(.frame, .int)])]
+            let (column, row) = (p.make(.column, .int), p.make(.row, .int))
+            let shift = description.planes
+            return [
+                p.hash([
+                    shift.log2Width > 0 ? p.intBinary(.shiftLeft, column, Int32(shift.log2Width)) : column,
+                    shift.log2Height > 0 ? p.intBinary(.shiftLeft, row, Int32(shift.log2Height)) : row,
+                    p.make(.frame, .int),
+                ])
+            ]
         }
     }
 
     private var position: [S] {
         mutating get {
-            let half = p.float(Float(0.5))
+            let (column, row) = (p.toFloat(p.make(.column, .int)), p.toFloat(p.make(.row, .int)))
+            let planes = description.planes
+            let siting = description.output.color.siting
+            func place(_ at: S, _ log2: Int, _ isCosited: Bool, _ p: inout ScalarProgram) -> S {
+                if log2 == 0 { return p.add(at, p.float(Float(0.5))) }
+                return p.fma(at, p.float(Float(2)), p.float(Float(isCosited ? 0.5 : 1)))
+            }
             return [
-                p.add(p.toFloat(p.make(.column, .int)), half), p.add(p.toFloat(p.make(.row, .int)), half),
+                place(column, planes.log2Width, siting.isCositedHorizontally, &p),
+                place(row, planes.log2Height, siting.isCositedVertically, &p),
             ]
         }
     }
 
     private var outputSize: [S] {
         mutating get { [p.toFloat(p.make(.outputWidth, .int)), p.toFloat(p.make(.outputHeight, .int))] }
+    }
+
+    /// Size of the whole picture behind an input, as the kernel sees it.
+    mutating func pictureSize(_ input: Int) -> (width: S, height: S) {
+        if description.planes == .all { return orientedSize(input) }
+        return (p.make(.pictureWidth(input), .int), p.make(.pictureHeight(input), .int))
     }
 
     mutating func orientedSize(_ input: Int) -> (width: S, height: S) {

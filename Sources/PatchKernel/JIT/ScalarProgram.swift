@@ -19,9 +19,12 @@ struct ScalarProgram {
         case uniform(Int)
         /// Output pixel, from 0.
         case column, row
+        /// Size of the whole picture that is written.
         case outputWidth, outputHeight
         /// Stored size of an input.
         case inputWidth(Int), inputHeight(Int)
+        /// The same of the whole picture, of which the input may be the chroma planes.
+        case pictureWidth(Int), pictureHeight(Int)
         case time, frame
         case load(Load)
         /// The Bayer matrix at the output's pixel, 0…1.

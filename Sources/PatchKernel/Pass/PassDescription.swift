@@ -55,11 +55,26 @@ public struct PassDescription: Hashable, Sendable {
     /// One for each of the kernel's inputs.
     public var inputs: [PassInput]
     public var output: PassOutput
+    /// Which planes the pass works on, as pictures of their own (see `planePasses`).
+    public internal(set) var planes = PassPlanes.all
 
+    /// A kernel of space `any` works in Y'CbCr where the pass reads and writes nothing else, else in R'G'B'.
     public init(kernel: Kernel, inputs: [PassInput], output: PassOutput) {
-        self.kernel = kernel
+        self.kernel = kernel.space == .any ? kernel.inSpace(Self.cheapestSpace(kernel, inputs, output)) : kernel
         self.inputs = inputs
         self.output = output
+    }
+
+    private static func cheapestSpace(_ kernel: Kernel, _ inputs: [PassInput], _ output: PassOutput) -> KernelSpace {
+        let isEncoded =
+            kernel.light == .encoded && kernel.inputs.allSatisfy { $0.light == .encoded }
+            && ([output.color] + inputs.map(\.color)).allSatisfy { $0.transfer != .linear }
+        let isVideo =
+            output.format.isYCbCr
+            && inputs.allSatisfy {
+                $0.format == .gray8 || $0.format.isYCbCr && $0.color.lumaCoefficients == output.color.lumaCoefficients
+            }
+        return isEncoded && isVideo ? .ycbcr : .rgb
     }
 
     /// Rows of one band must begin on a multiple of this: 2 where one row of chroma serves two rows of luma.
@@ -84,11 +99,16 @@ public struct ImageReference: Sendable {
     public var planes: Frame.Planes
     public var width: Int
     public var height: Int
+    /// The size of the whole picture, of which this may be the chroma planes only (see `PassPlanes`).
+    public internal(set) var pictureWidth: Int
+    public internal(set) var pictureHeight: Int
 
     public init(planes: Frame.Planes, width: Int, height: Int) {
         self.planes = planes
         self.width = width
         self.height = height
+        pictureWidth = width
+        pictureHeight = height
     }
 
     public init(_ frame: Frame) {

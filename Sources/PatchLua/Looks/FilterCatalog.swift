@@ -14,7 +14,7 @@ public final class FilterCatalog: Sendable {
         let language: KernelLanguage
         var made: KernelFilter?
 
-        init(_ lookups: LookupTables) throws {
+        init(_ library: FilterLibrary, _ lookups: LookupTables) throws {
             state = try LuaState()
             language = KernelLanguage(state: state, lookups: lookups)
             let call = LuaCall(state: state, pointer: state.pointer)
@@ -24,6 +24,7 @@ public final class FilterCatalog: Sendable {
                 call.push(true)
                 return 1
             }
+            language.define("require") { language, call in try language.requireLibrary(library, call) }
             call.pop()
         }
     }
@@ -43,7 +44,7 @@ public final class FilterCatalog: Sendable {
 
     private let shelf = Mutex(Shelf())
 
-    private let library: FilterLibrary
+    let library: FilterLibrary
     let lookups: LookupTables
 
     /// - Parameters:
@@ -80,7 +81,7 @@ public final class FilterCatalog: Sendable {
             if let open = shelf.workshop {
                 workshop = open
             } else {
-                workshop = try Workshop(lookups)
+                workshop = try Workshop(library, lookups)
                 shelf.workshop = workshop
             }
             let file = "library/\(name).lua"

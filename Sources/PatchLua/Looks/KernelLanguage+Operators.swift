@@ -178,7 +178,11 @@ extension KernelLanguage {
                                 : "it has \(trace.parameterNames.joined(separator: ", "))"),
                         code: .kernel)
                 }
-                let value = trace.builder.uniform(index)
+                var value = trace.builder.uniform(index)
+                if trace.colours.contains(name) {
+                    let colour = value
+                    value = try language.build(call) { builder throws(KernelError) in try builder.color(colour) }
+                }
                 trace.push(value, condition: value.type == .bool ? "p.\(name)" : nil, call)
                 return 1
             }

@@ -13,6 +13,8 @@ final class KernelTrace {
     let parameterNames: [String]
     /// Known while the kernel is traced; nil inside for one that nobody gave and that has no default.
     let options: [String: OptionValue?]
+    /// Parameters that are colours, and so arrive in the kernel's own space.
+    let colours: Set<String>
     let inputCount: Int
     var builder: KernelBuilder
     private var values: [Int: Value] = [:]
@@ -21,9 +23,10 @@ final class KernelTrace {
     private var conditionCount: Int32 = 0
 
     init(
-        serial: Int32, builder: KernelBuilder, parameterNames: [String], options: [String: OptionValue?],
-        inputCount: Int
+        serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>,
+        options: [String: OptionValue?], inputCount: Int
     ) {
+        self.colours = colours
         self.options = options
         self.serial = serial
         self.builder = builder

@@ -97,12 +97,14 @@ extension GraphScript {
     }
 
     func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
-        // The one filter whose output is not as large as its input.
         let options =
-            kind != "filter.resize"
+            filter.sizing == .input
             ? filter.options
-            : [
-                OptionSchema("size", .size, "Size of the result.", unit: "px", required: true)
+            : filter.options + [
+                OptionSchema(
+                    "size", .size, "Size of the result.", unit: "px",
+                    required: filter.sizing == .required,
+                    default: filter.sizing == .optional ? "the first input's size" : "")
             ]
         return GraphModel.Look(
             schema: NodeSchema(
@@ -273,6 +275,21 @@ extension GraphScript {
             for end in ends { try connect(end, GraphModel.InputEnd(node: index, port: position), call) }
         }
         return index
+    }
+
+    /// Adds a node that is not made of a look; `make` gets its id.
+    func addNode(named name: String?, kind: String, _ call: LuaCall, _ make: (NodeID) throws -> PatchNode) throws -> Int
+    {
+        guard model.patch.nodes.count < options.limits.nodes else {
+            throw call.error(
+                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
+                code: .budget)
+        }
+        let node = try make(try identifier(name, kind: kind, call))
+        model.patch.nodes.append(node)
+        model.schemas.append(NodeSchema(kind: kind, role: .filter, summary: "", ports: []))
+        model.nodeIndices[node.id] = model.patch.nodes.count - 1
+        return model.patch.nodes.count - 1
     }
 
     /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.
