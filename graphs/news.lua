@@ -3,7 +3,7 @@
 -- Keys: t shows and hides the lower third, n goes to the next guest. The clock is the machine's; for rehearsals
 -- --set clock=20:15:00 starts it there.
 graph { size = "1280x720", fps = 30 }
-local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans Bold, DejaVu Sans Bold"
+local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans, DejaVu Sans Bold"
 
 local cam  = input  { "cam", default = "host" }
 local when = choice { "clock", "now", options = { "now", "20:15:00" }, label = "Clock" }

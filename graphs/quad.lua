@@ -2,7 +2,7 @@
 --   patchbay run graphs/quad.lua --bind cam=camera --bind guest=rtmp://host/live/guest
 -- Keys: 1 to 4 put a camera in front, 0 goes back to four of a size.
 graph { size = "1280x720", fps = 30 }
-local bold = "Noto Sans Bold, DejaVu Sans Bold"
+local bold = "Noto Sans, DejaVu Sans Bold"
 
 local cameras = {
   { name = "host",   title = "Studio",    source = input { "cam", default = "host" } },

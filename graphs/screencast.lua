@@ -3,7 +3,7 @@
 -- To take the machine's own screen put screen{ "screen", fps = 30 } in place of the input below.
 -- Keys: the arrows move the bubble, c brings it to the middle and back, r begins and ends the recording's red dot.
 graph { size = "1280x720", fps = 30 }
-local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans Bold, DejaVu Sans Bold"
+local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans, DejaVu Sans Bold"
 
 local desktop = input { "screen", default = "landscape" }
 local cam     = input { "cam", default = "host" }

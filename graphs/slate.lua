@@ -2,7 +2,7 @@
 --   patchbay run graphs/slate.lua --bind cam=camera --set seconds=300
 -- Keys: space starts again, s begins the show at once.
 graph { size = "1280x720", fps = 30, crossfade = 0.6 }
-local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans Bold, DejaVu Sans Bold"
+local sans, bold = "Noto Sans, DejaVu Sans", "Noto Sans, DejaVu Sans Bold"
 
 local seconds = param { "seconds", 90, min = 3, max = 3600, step = 1, unit = "s", label = "Length" }
 local cam     = input { "cam", default = "host" }

@@ -49,6 +49,7 @@ extension KernelLanguage {
         let options = try optionSchemas(parameters, call)
         let given = givenOptions
         givenOptions = NodeOptions()
+        lookupFiles = Set(given.values.keys.compactMap { given.string($0) })
         let context = DefinitionContext(
             name: name, ports: ports, parameters: parameters,
             options: Dictionary(

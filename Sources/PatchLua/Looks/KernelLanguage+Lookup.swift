@@ -22,8 +22,7 @@ extension KernelLanguage {
     private func lookupTable(_ layout: ColorTable.PictureLayout, _ call: LuaCall) throws -> ColorTable {
         if call.isAbsent(1) { return .identity }
         // Only files that the graph's rules for assets have let through.
-        let given = givenOptions.values.values.compactMap { if case .string(let text) = $0 { text } else { nil } }
-        guard let path = call.string(1), given.contains(path) else {
+        guard let path = call.string(1), lookupFiles.contains(path) else {
             throw call.error("lookupTable takes a file option, not \(call.describe(1))", "write lookupTable(p.file)")
         }
         do { return try lookups.table(path, layout: layout) } catch let error as PatchError {

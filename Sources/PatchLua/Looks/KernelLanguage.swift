@@ -24,6 +24,8 @@ final class KernelLanguage {
     var lineCache: [String: [Substring]] = [:]
     var readerMethods: [String: LuaReference] = [:]
     let lookups: LookupTables
+    /// What the options of the kernel that is being made name: files among them.
+    var lookupFiles: Set<String> = []
     /// Why `lookupTable` failed last.
     var lookupProblem: PatchError?
     /// Options for the next `kernel{ … }`, in place of their defaults.
