@@ -4,11 +4,15 @@ import PatchGraph
 ///
 /// Thread-safety: immutable.
 public enum NativeOperators {
-    /// All of them, for a registry.
+    /// All of them, for a registry of a program that reads no pictures as tables.
     public static let all = all(lookups: LookupTables())
 
     /// - Parameter lookups: where `lookupTable` reads its tables.
     public static func all(lookups: LookupTables) -> [OperatorKind] {
-        [GaussianOperator.kind, LookupOperator.kind(lookups), MeanColor.kind, Mixer.kind]
+        [
+            CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind,
+            HistogramOperator.kind, HoughOperator.kind, LookupOperator.kind(lookups), MeanColor.kind, Mixer.kind,
+            PointsOperator.kind,
+        ]
     }
 }

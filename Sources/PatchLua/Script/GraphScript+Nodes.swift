@@ -24,6 +24,7 @@ extension GraphScript {
             define("__newindex") { _, call in throw call.error("the library's filters cannot be changed") }
             define("__call") { script, call in
                 let family = script.families[call.handle(1)?.index ?? 0]
+                if family == "transition" { return try script.makeTransition(call) }
                 throw call.error("\(family) is a family of filters", "write \(family).name{ … }")
             }
         }
@@ -194,6 +195,12 @@ extension GraphScript {
         return node
     }
 
+    /// A constructor that is a word of its own.
+    func construct(filter kind: String, _ call: LuaCall) throws -> Int32 {
+        guard let look = try look(named: kind, call) else { throw call.error("there is no \(kind)") }
+        return try construct(look, call)
+    }
+
     private func construct(_ look: GraphModel.Look, _ call: LuaCall) throws -> Int32 {
         let kind = look.schema.kind
         let name: String?
@@ -220,7 +227,7 @@ extension GraphScript {
         return 1
     }
 
-    private func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
+    func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
         let schema = look.schema
         guard model.patch.nodes.count < options.limits.nodes else {
             throw call.error(

@@ -123,6 +123,7 @@ final class GraphScript {
         installSecrets(call)
         installKernels(call)
         installMixers(call)
+        installTransitions(call)
         call.pop()
     }
 
