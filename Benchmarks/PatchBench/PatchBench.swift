@@ -174,7 +174,8 @@ final class Bench {
             let rows = workload.checkedRows(height: options.height)
             let stride = bytes.count / options.height
             // A band only of pictures in one plane.
-            let range = rows.count == options.height || workload.format.planeCount > 1
+            let range =
+                rows.count == options.height || workload.format.planeCount > 1
                 ? 0..<(rows.count == options.height ? bytes.count : rows.upperBound * options.width)
                 : rows.lowerBound * stride..<rows.upperBound * stride
             difference = try Difference(bytes[range], reference[range])
