@@ -29,7 +29,19 @@ import Testing
         /// A file that must be given: there is none to show.
         var needsFile: Bool { options.contains { $0.name != "size" && $0.summary.hasPrefix("must be given") } }
 
-        /// The graph that shows it, with what is neutral by default moved by 0.4 of its range.
+        /// Nothing of theirs is seen around a picture without holes.
+        var wantsHoles: Bool { ["dropShadow", "outline"].contains(name) }
+
+        /// How far what is neutral by default moves towards an end of its range, so that the filter is seen.
+        var move: Double {
+            switch family {
+            case "geometry": 0.06
+            case "transition": 0.35
+            default: 0.2
+            }
+        }
+
+        /// The graph that shows it.
         func graph(picture: String) -> String {
             var fields = ["\"node\""]
             if options.contains(where: { $0.name == "size" && $0.summary.contains("must") }) {
@@ -38,7 +50,7 @@ import Testing
             for parameter in parameters where parameter.default == parameter.neutral && parameter.form != "color" {
                 guard let low = parameter.min, let high = parameter.max, parameter.form != "bool" else { continue }
                 let values = parameter.default.enumerated().map { index, value in
-                    value + ((index % 2 == 0 && value < high ? high : low) - value) * 0.4
+                    value + ((index % 2 == 0 && value < high ? high : low) - value) * move
                 }
                 let text = values.map { "\($0)" }.joined(separator: ", ")
                 fields.append("\(parameter.name) = \(values.count == 1 ? text : "{ \(text) }")")
@@ -46,7 +58,8 @@ import Testing
             let word = name.contains(".") ? name : "filter." + name
             var lines = ["local node = \(word) { \(fields.joined(separator: ", ")) }"]
             for (index, port) in ports.enumerated() where index == 0 || !optionalPorts.contains(port) {
-                let still = index == 0 ? "scene" : family == "blend" ? "overlay" : "other"
+                let still =
+                    index == 0 ? (wantsHoles ? "overlay" : "scene") : family == "blend" ? "overlay" : "other"
                 lines.append("image { \"in\(index)\", file = \"\(still).png\" } >> node.\(port)")
             }
             lines.append("local view = snapshot { \"view\", file = \"\(picture)\", size = \"192x108\", at = 0.2 }")

@@ -1,5 +1,4 @@
 -- Places in a picture for filters that read elsewhere. `require "library.places"`.
---
 -- Distances on the screen are measured in widths or heights of the result, so that circles are round whatever its shape.
 local places = {}
 
