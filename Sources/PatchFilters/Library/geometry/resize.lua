@@ -1,8 +1,7 @@
--- The whole picture at another size, given with size = "640x360", on premultiplied encoded values, so that see-through
--- edges
+-- The whole picture at another size, given with size = "640x360", on premultiplied encoded values, so that see-through edges
 -- keep their colour; alpha is resampled like the colour. The same size is the neutral value. (Stretches where the shape is
--- another one: filter.fit and filter.fill keep it.) method: "bilinear", which on shrinking to half or less first
--- averages whole blocks of pixels (area); "nearest"; "bicubic"
+-- another one: filter.fit and filter.fill keep it.)
+-- method: "bilinear", which on shrinking to half or less first averages whole blocks of pixels (area); "nearest"; "bicubic"
 -- (Catmull and Rom); "lanczos" (three lobes, 6 x 6 pixels). The last two are for enlarging and for shrinking a little: they
 -- read pixels around one place however small the result is. Both may overshoot at edges; encoders clip that.
 local function lanczos(x)

@@ -1,6 +1,7 @@
 -- Turns the picture about its centre, clockwise. Bilinear, on premultiplied encoded values; alpha moves with the
 -- colour. With `fill` it is magnified just so far that no corner stays empty; else the outside is see-through.
--- (Quarter turns of a source cost nothing: camera{ orientation = … }.) angle: -360…360 degrees, neutral 0.
+-- (Quarter turns of a source cost nothing: camera{ orientation = … }.)
+-- angle: -360…360 degrees, neutral 0.
 local places = require "library.places"
 
 return kernel {

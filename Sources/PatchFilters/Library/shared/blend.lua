@@ -3,6 +3,7 @@
 --   a_s = overlay's alpha * opacity * mask's luminance * mask's alpha,  a_b = image's alpha
 --   result's alpha  = a_s + a_b - a_s a_b
 --   result's colour, premultiplied = (1 - a_b) a_s C_s + (1 - a_s) a_b C_b + a_s a_b B(C_b, C_s)
+--
 -- A mode is its B of the two straight colours. Where both pictures are opaque and opacity is 1 the result is B alone.
 local blend = {}
 

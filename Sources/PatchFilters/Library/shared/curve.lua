@@ -1,4 +1,5 @@
 -- Tone curves through a few points. `require "library.curve"`.
+--
 -- The curve is the natural cubic spline: second derivatives are 0 at both ends; left of the first point and right of the
 -- last one it stays level. All of it but the last step depends only on parameters, so it is computed once a frame.
 local curve = {}

@@ -1,4 +1,5 @@
 -- Places in a picture for filters that read elsewhere. `require "library.places"`.
+--
 -- Distances on the screen are measured in widths or heights of the result, so that circles are round whatever its shape.
 local places = {}
 

@@ -1,4 +1,5 @@
 -- The frame of a transition. `require "library.transition"`.
+--
 -- A transition has the inputs `from` and `to` and the parameter `progress`, 0…1: at 0 it shows exactly `from` (which
 -- is also its neutral value), at 1 exactly `to`. Colour is encoded and premultiplied: see-through pictures fade as
 -- they should.
