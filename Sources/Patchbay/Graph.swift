@@ -60,11 +60,18 @@ public final class Graph: Sendable {
     }
 
     /// A filter of the library by name, such as "brightness"; numbers set its parameters.
+    /// - Parameter options: what the filter is built for; those that are not given have their defaults.
     /// - Throws: `PatchError` with the nearest name when there is no such filter or parameter, or a value is out of range.
     public func filter(
-        _ kind: String, _ name: String? = nil, _ parameters: [String: Double] = [:]
+        _ kind: String, _ name: String? = nil, _ parameters: [String: Double] = [:],
+        options: [String: OptionValue] = [:]
     ) throws -> GraphNode {
-        let filter = try catalog.filter(kind)
+        let filter = try catalog.filter(kind, options: NodeOptions(options))
+        for key in options.keys.sorted() where key != "size" && !filter.options.contains(where: { $0.name == key }) {
+            throw PatchError(
+                .graph, "filter '\(kind)' has no option '\(key)'",
+                remedy: Spelling.nearest(to: key, in: filter.options.map(\.name)).map { "did you mean '\($0)'?" } ?? "")
+        }
         var values: [String: ParameterValue] = [:]
         for (key, number) in parameters {
             guard let schema = filter.parameters.first(where: { $0.name == key }) else {
@@ -82,7 +89,7 @@ public final class Graph: Sendable {
             }
             values[key] = .constant(Array(repeating: value, count: schema.form.count))
         }
-        return add(kind: "filter.\(kind)", name: name, body: .kernels(filter), options: [:], parameters: values)
+        return add(kind: "filter.\(kind)", name: name, body: .kernels(filter), options: options, parameters: values)
     }
 
     /// A filter in Swift.
@@ -216,6 +223,17 @@ public final class Graph: Sendable {
                 $0.depth -= 1
             }
             throw error
+        }
+    }
+
+    /// The newest numbers that a node's native operators publish: a mean colour, a histogram, corners. nil before the first.
+    public func data(of node: GraphNode) -> OperatorData.Snapshot? { engine?.operatorData(node: node.id) }
+
+    /// Lets a node run for its numbers though its picture may reach no sink.
+    public func watch(_ node: GraphNode) {
+        state.withLock { state in
+            guard let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) else { return }
+            state.patch.nodes[index].isWatched = true
         }
     }
 

@@ -29,7 +29,9 @@ enum FiltersCommand: Command {
             return .success
         }
         console.print(
-            arguments.has("json") ? FilterText.json(filter, catalog).encoded(pretty: true) : FilterText.text(filter))
+            arguments.has("json")
+                ? FilterText.json(filter, catalog).encoded(pretty: true)
+                : FilterText.text(filter, source: catalog.source(name)))
         return .success
     }
 
