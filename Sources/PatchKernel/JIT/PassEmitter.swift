@@ -49,7 +49,6 @@ struct PassEmitter {
         roots = lowering.roots
         loops = lowering.p.loopStructure
         let sharing = TapSharing(lowering.p)
-        self.sharing = sharing
         if case .fixed(let fixed) = lowering.roots {
             fixedPacking = FixedPacking(fixed.program, codes: fixed.codes, description)
             rows = description.rowAlignment
