@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CLLVM", pkgConfig: "patchbay-llvm", providers: [.apt(["llvm-19-dev"])]),
         // What Patchbay and patchbay-guest share; no library behind it.
         .systemLibrary(name: "CFrei0r"),
+        .systemLibrary(name: "CPango", pkgConfig: "patchbay-pango", providers: [.apt(["libpango1.0-dev"])]),
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
 
@@ -48,9 +49,12 @@ let package = Package(
         module("PatchFrei0r", "CFrei0r PatchGraph PatchMedia"),
         module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
         module("PatchSound", "CSpeexDSP CEBUR128 PatchGraph PatchMedia"),
+        module("PatchText", "CPango PatchGraph PatchMedia"),
         module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
         module(
-            "Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchSound PatchLua"),
+            "Patchbay",
+            "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchSound PatchText PatchLua"
+        ),
         program("PatchbayCLI", "Patchbay"),
         program("PatchbayExample", "Patchbay"),
 
@@ -65,19 +69,22 @@ let package = Package(
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
-        program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
+        program(
+            "PatchBench", "Patchbay PatchFilters PatchGraph PatchKernel PatchLua PatchMedia",
+            path: "Benchmarks/PatchBench"),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting", exclude: ["Fixtures"]),
+        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting KernelBench", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchFrei0rTests", "PatchFrei0r PatchGraph PatchMedia PatchTesting", exclude: ["Plugins"]),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
+        tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),

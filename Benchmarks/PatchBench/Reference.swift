@@ -30,11 +30,9 @@ enum Reference {
             return isRGB ? interleaved(picture) : encode(picture).bytes
         case "W1y": return lookYCbCr(pictures.yuv420p)
         case "W2":
-            if workload.format == .rgba { return interleaved(gaussian(RealPicture(pictures.rgba), sigma: 4)) }
-            return (0..<3).flatMap { plane -> [UInt8] in
-                let picture = RealPicture(plane: plane, of: pictures.yuv420p, offset: 0, scale: 255)
-                return gaussian(picture, sigma: plane == 0 ? 4 : 2).codes(0)
-            }
+            return blurred(workload, pictures, sigma: 4)
+        case "W2-20": return blurred(workload, pictures, sigma: 20)
+        case "W3-luma", "W3-rgb", "W3-guided", "W4", "W7", "W8", "W9": return mixed(workload, pictures)
         case "W5":
             var picture = RealPicture(pictures.rgba)
             picture.map { color, _, _ in lut.tetrahedral(color) }
@@ -51,6 +49,9 @@ enum Reference {
         default: preconditionFailure("no reference for \(workload.name)")
         }
     }
+
+    /// W9: how far the cross-fade has come.
+    static let fade = 0.25
 
     static func clamp(_ x: Double) -> Double { min(1, max(0, x)) }
 
@@ -82,12 +83,28 @@ enum Reference {
         return subsampled(picture, range: .full)
     }
 
-    static func gaussian(_ picture: RealPicture, sigma: Double) -> RealPicture {
+    private static func blurred(_ workload: Workload, _ pictures: TestPictures, sigma: Double) -> [UInt8] {
+        let rows = workload.checkedRows(height: pictures.height)
+        if workload.format == .rgba {
+            return interleaved(gaussian(RealPicture(pictures.rgba), sigma: sigma, rows: rows))
+        }
+        return (0..<3).flatMap { plane -> [UInt8] in
+            let picture = RealPicture(plane: plane, of: pictures.yuv420p, offset: 0, scale: 255)
+            let part = plane == 0 ? rows : rows.lowerBound / 2..<(rows.upperBound + 1) / 2
+            return gaussian(picture, sigma: plane == 0 ? sigma : sigma / 2, rows: part).codes(0)
+        }
+    }
+
+    /// - Parameter rows: only these are right; the others stay as they were.
+    static func gaussian(_ picture: RealPicture, sigma: Double, rows: Range<Int>? = nil) -> RealPicture {
         let radius = Int((4 * sigma).rounded(.up))
         var weights = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = weights.reduce(0, +)
         weights = weights.map { $0 / sum }
-        return picture.convolved(weights, horizontally: true).convolved(weights, horizontally: false)
+        let rows = rows ?? 0..<picture.height
+        let around = max(0, rows.lowerBound - radius)..<min(picture.height, rows.upperBound + radius)
+        return picture.convolved(weights, horizontally: true, rows: around)
+            .convolved(weights, horizontally: false, rows: rows)
     }
 
     /// |gx| + |gy| of BT.601 luma, as a grey RGBA picture.

@@ -212,7 +212,9 @@ final class Frei0rSource: MediaSource {
 
     func frame(at tick: Tick) -> SourceReading {
         let frame = parameters.withUnsafeBufferPointer { floats in
-            floats.baseAddress.flatMap { run.frame(UnsafeBufferPointer(start: nil, count: 0), parameters: $0, at: tick) }
+            floats.baseAddress.flatMap {
+                run.frame(UnsafeBufferPointer(start: nil, count: 0), parameters: $0, at: tick)
+            }
         }
         guard let frame else { return .waiting }
         received.add(1, ordering: .relaxed)

@@ -125,7 +125,7 @@ public final class PatchbaySession: Sendable {
         script.onReload = { report in
             onEvent(report.error.map { .rejected($0) } ?? .reloaded(seconds: report.seconds))
         }
-        return ScriptHost(path: options.graph, registry: registry, options: script)
+        return ScriptHost(path: options.graph, registry: registry, catalog: .standard, options: script)
     }
 
     fileprivate func adjusted(_ patch: Patch) throws -> Patch {
@@ -307,6 +307,11 @@ private final class SessionHost: GraphHost {
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         engine.setParameter(node: node, name: name, value)
     }
+    func setOption(node: NodeID, name: String, value: OptionValue?) {
+        // The script has checked node, name and value against the same schema.
+        try? engine.setOption(node: node, name: name, value)
+    }
+    func options(of node: NodeID) -> NodeOptions? { engine.options(of: node) }
     func controlValue(_ name: String) -> ControlValue? { engine.controlValue(name) }
     func setControl(_ name: String, _ value: ControlValue) {
         // The script host has checked name and value against the same schema.

@@ -27,10 +27,14 @@ private final class TestGuest: GuestWorker {
 
     private static func picture(_ value: UInt8) -> Frame {
         let frame = Frame(allocating: format)
-        for y in 0..<2 { for x in 0..<4 { frame.plane(0).row(y).storeBytes(of: value, toByteOffset: x, as: UInt8.self) } }
+        for y in 0..<2 {
+            for x in 0..<4 { frame.plane(0).row(y).storeBytes(of: value, toByteOffset: x, as: UInt8.self) }
+        }
         return frame
     }
-    private static func value(_ frame: Frame?) -> UInt8? { frame?.plane(0).row(1).load(fromByteOffset: 2, as: UInt8.self) }
+    private static func value(_ frame: Frame?) -> UInt8? {
+        frame?.plane(0).row(1).load(fromByteOffset: 2, as: UInt8.self)
+    }
 
     private final class Problems: Sendable {
         let list = Mutex<[PatchError]>([])
@@ -39,7 +43,8 @@ private final class TestGuest: GuestWorker {
     }
 
     private func start(
-        _ guest: TestGuest, output: VideoFormat = GuestRunTests.format, parameters: Int = 1, limits: GuestLimits = GuestLimits(),
+        _ guest: TestGuest, output: VideoFormat = GuestRunTests.format, parameters: Int = 1,
+        limits: GuestLimits = GuestLimits(),
         _ problems: Problems
     ) throws -> GuestRun {
         let run = GuestRun(

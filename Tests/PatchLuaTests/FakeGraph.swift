@@ -16,7 +16,16 @@ enum FakeGraph {
             source("image", [OptionSchema("file", .file, "The picture.", required: true)]),
             source("color", [OptionSchema("rgba", .color, ""), size]),
             source("testPattern", [OptionSchema("kind", .choice(["bars", "ramp"]), ""), size, fps]),
-            source("text", [OptionSchema("string", .string, "", required: true)]),
+            source(
+                "text",
+                [
+                    OptionSchema("string", .string, "What it says.", required: true, live: true),
+                    OptionSchema("font", .string, ""),
+                    OptionSchema(
+                        "outline",
+                        .record([OptionSchema("width", .number(0...100), ""), OptionSchema("color", .color, "")]), "",
+                        live: true),
+                ]),
             source("input", [size, fps, mirror, OptionSchema("default", .string, "")]),
             source("stream", [OptionSchema("url", .url, "", required: true)]),
             sink(
@@ -117,6 +126,7 @@ final class FakeHost: GraphHost {
     struct Record {
         var patches: [(patch: Patch, reload: Bool)] = []
         var parameters: [(node: NodeID, name: String, value: ParameterValue)] = []
+        var options: [(node: NodeID, name: String, value: OptionValue?)] = []
         var controls: [String: ControlValue] = [:]
         var errors: [PatchError] = []
         var logs: [String] = []
@@ -136,6 +146,10 @@ final class FakeHost: GraphHost {
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         record.notify { $0.parameters.append((node, name, value)) }
     }
+    func setOption(node: NodeID, name: String, value: OptionValue?) {
+        record.notify { $0.options.append((node, name, value)) }
+    }
+    func options(of node: NodeID) -> NodeOptions? { nil }
     func controlValue(_ name: String) -> ControlValue? { record.withLock { $0.controls[name] } }
     func setControl(_ name: String, _ value: ControlValue) { record.notify { $0.controls[name] = value } }
     func parameterFloats(node: NodeID, name: String) -> [Float]? { nil }

@@ -20,17 +20,27 @@ import Testing
             text += "\n## \(category)\n\n| | filter | what it does | parameters |\n|---|---|---|---|\n"
             for name in catalog.names where catalog.category(name) == category {
                 let filter = try catalog.filter(name)
-                let parameters = filter.parameters.map { parameter in
+                var parameters = filter.parameters.map { parameter in
                     var words = "`\(parameter.name)` \(list(parameter.defaultValue))"
-                    if let range = parameter.range {
+                    if let range = parameter.range, parameter.form != .color {
                         words += " in \(number(range.lowerBound))…\(number(range.upperBound))"
                     }
                     if !parameter.unit.isEmpty { words += " \(parameter.unit)" }
                     if let neutral = parameter.neutral { words += ", neutral \(list(neutral))" }
                     return words
                 }
+                parameters += filter.options.map { option in
+                    "option `\(option.name)` \(option.isRequired ? "(must be given)" : option.defaultText)"
+                }
+                if filter.sizing != .input {
+                    parameters.append("`size` \(filter.sizing == .required ? "(must be given)" : "")")
+                }
+                let ports = filter.ports.enumerated().map { index, port in
+                    filter.portDefaults[index] == nil ? "`\(port)`" : "`\(port)` (optional)"
+                }
+                let inputs = ports.count > 1 ? " Inputs: \(ports.joined(separator: ", "))." : ""
                 let cell = parameters.isEmpty ? "–" : parameters.joined(separator: "; ")
-                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary) | \(cell) |\n"
+                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
             }
         }
         return text

@@ -36,7 +36,8 @@ import Testing
     ]
     /// What is wired to a port of this name; the card to any other. A mask stays away.
     static let sources = [
-        "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other", "map": "ramp",
+        "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other",
+        "map": "ramp",
     ]
     /// Filters whose options name files that are not ours to have here.
     static let withoutPicture: Set<String> = ["lut3d", "lookup"]
@@ -80,7 +81,8 @@ import Testing
                 for port in filter.ports where port != "mask" {
                     script += "\(Self.sources[port] ?? "card"):addTarget(n\(index), \"\(port)\")\n"
                 }
-                script += "n\(index):addTarget(snapshot { \"s\(index)\", file = \"\(filter.name).jpg\", size = \"288x162\", at = 0.3 })\n"
+                script +=
+                    "n\(index):addTarget(snapshot { \"s\(index)\", file = \"\(filter.name).jpg\", size = \"288x162\", at = 0.3 })\n"
             }
             try folder.write("graph.lua", script)
             let outcome = try Executable.run(
@@ -102,7 +104,10 @@ import Testing
             for filter in filters {
                 try Program.run(
                     "ffmpeg",
-                    ["-v", "error", "-i", folder.file("\(filter.name).jpg"), "-q:v", "5", "\(stored)/\(filter.name).jpg"])
+                    [
+                        "-v", "error", "-i", folder.file("\(filter.name).jpg"), "-q:v", "5",
+                        "\(stored)/\(filter.name).jpg",
+                    ])
             }
         }
         for filter in filters {

@@ -65,7 +65,8 @@ import Testing
         let text = String(decoding: try Fixtures.package("graphs/README.md").contentsOfFile(), as: UTF8.self)
         for graph in try GraphsTests.graphs() {
             #expect(text.contains("`\(graph)`"), "graphs/README.md does not list \(graph)")
-            #expect(text.contains("docs/graphs/\(graph.dropLast(4)).jpg"), "graphs/README.md shows no picture of \(graph)")
+            #expect(
+                text.contains("docs/graphs/\(graph.dropLast(4)).jpg"), "graphs/README.md shows no picture of \(graph)")
         }
     }
 }
@@ -98,6 +99,8 @@ struct PictureDifference {
 
     var complaint: String? {
         guard rms > Self.limits.rms || block > Self.limits.block else { return nil }
-        return String(format: "RMS %.2f (at most %.0f), worst block %.1f (at most %.0f)", rms, Self.limits.rms, block, Self.limits.block)
+        return String(
+            format: "RMS %.2f (at most %.0f), worst block %.1f (at most %.0f)", rms, Self.limits.rms, block,
+            Self.limits.block)
     }
 }

@@ -4,7 +4,9 @@ import Testing
 
 /// Guests and clips in graph files, as people use them.
 @Suite struct GuestGraphTests {
-    private func still(_ script: String, at time: String = "0.5", _ directory: TemporaryDirectory) throws -> DecodedVideo {
+    private func still(_ script: String, at time: String = "0.5", _ directory: TemporaryDirectory) throws
+        -> DecodedVideo
+    {
         try directory.write("graph.lua", script)
         let outcome = try Executable.run(
             ["still", "graph.lua", "out.png", "--at", time], environment: ["DISPLAY": nil], directory: directory.path)
@@ -60,7 +62,9 @@ import Testing
     func mistakesNameTheLine(_ node: String, _ line: Int, _ words: String) throws {
         let directory = try TemporaryDirectory()
         try directory.write(
-            "graph.lua", "local source = testPattern { \"bars\", size = \"64x48\" }\nlocal guest = \(node)\nsource >> guest >> display { \"view\" }\n")
+            "graph.lua",
+            "local source = testPattern { \"bars\", size = \"64x48\" }\nlocal guest = \(node)\nsource >> guest >> display { \"view\" }\n"
+        )
         let outcome = try Executable.run(["check", "graph.lua"], directory: directory.path)
         #expect(outcome.exitCode != 0)
         #expect(outcome.errorText.contains("graph.lua:\(line):"), "\(outcome.errorText)")
@@ -143,7 +147,9 @@ import Testing
         }
         let left = (0..<30).map { side($0, 12) }
         let right = (0..<30).map { side($0, 52) }
-        #expect(left == Array(repeating: "one", count: 10) + Array(repeating: "white", count: 10) + Array(repeating: "two", count: 10))
+        #expect(
+            left == Array(repeating: "one", count: 10) + Array(repeating: "white", count: 10)
+                + Array(repeating: "two", count: 10))
         #expect(right == Array(repeating: "one", count: 16) + Array(repeating: "two", count: 14))
     }
 }

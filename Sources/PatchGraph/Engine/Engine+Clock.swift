@@ -66,16 +66,25 @@ private struct Scheduler {
                 engine.air.withLock { $0.isBeforeTick = false }
                 if isOffline { start = monotonicNanoseconds() }
             }
-            guard takeOver(at: index), let executor else { return }
+            guard takeOver(at: index), var executor else { return }
             // A tick whose successor is already due is not rendered: every sink gets its last frame again, so that
             // cadence and sound go on.
             let isLate = !isOffline && start > due + period
             if !isLate {
-                let outcome = executor.takeFrames(at: tick)
+                var outcome = executor.takeFrames(at: tick)
                 if outcome.allEnded { return }
                 if let changed = outcome.changedSource, let format = executor.changedFormat(ofSource: changed) {
-                    let instance = executor.sources[changed]
-                    engine.chores.notify { $0.append(.formatChanged(instance, format)) }
+                    let chore = Engine.Chore.formatChanged(executor.sources[changed], format)
+                    if isOffline {
+                        // Time waits for the new plan, so that this very frame is shown.
+                        planNow(chore)
+                        guard takeOver(at: index), let next = self.executor else { return }
+                        executor = next
+                        outcome = executor.takeFrames(at: tick)
+                        if outcome.allEnded { return }
+                    } else {
+                        engine.chores.notify { $0.append(chore) }
+                    }
                 }
                 executor.render(at: tick, parameters: engine.parameters, workers: engine.workers)
                 if let fade {
@@ -93,6 +102,14 @@ private struct Scheduler {
             }
             index += 1
         }
+    }
+
+    /// Does on the clock thread what else is the caretaker's, for offline runs. The load does not wait for the clock, as
+    /// in `beforeTick`.
+    private func planNow(_ chore: Engine.Chore) {
+        engine.air.notify { $0.isBeforeTick = true }
+        engine.perform(chore)
+        engine.air.withLock { $0.isBeforeTick = false }
     }
 
     /// Takes a plan that waits to go on air. False when the engine stops.

@@ -71,6 +71,7 @@ extension Engine {
         let planned = monotonicNanoseconds()
         putOnAir(executor, fade)
         let swapped = monotonicNanoseconds()
+        for node in patch.nodes { nodes.used[node.id]?.adopt(node.options) }
         control.notify {
             $0.patch = patch
             $0.generation = generation

@@ -71,7 +71,7 @@ public final class Engine: Sendable {
         self.configuration = configuration
         self.registry = registry
         instances = InstanceStore(registry: registry)
-        var options = CompilerOptions()
+        var options = configuration.compiler
         options.cacheDirectory = configuration.kernelCacheDirectory
         compiler = KernelCompiler(options)
         workers = try Workers(count: configuration.workers ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))

@@ -98,6 +98,12 @@ extension PlanExecutor {
             } else {
                 starved.add(1, ordering: .relaxed)
             }
+        case .frame(let made):
+            if made.format == plan.slots[output] {
+                slots[output] = made
+            } else {
+                starved.add(1, ordering: .relaxed)
+            }
         case .nothing: break
         }
         work[index].data?.publish(tick: tick.index)

@@ -76,6 +76,20 @@ extension Planner {
         return result
     }
 
+    /// A picture that a kernel reads at another size, pixel by pixel: where that more than halves a side, whole blocks of its
+    /// pixels are averaged first, because a bilinear read takes in four pixels only.
+    mutating func reduced(_ stored: StoredPicture, to size: (width: Int, height: Int)) throws -> StoredPicture {
+        let (width, height) = stored.size
+        let blocks = (x: max(1, min(16, width / size.width)), y: max(1, min(16, height / size.height)))
+        guard blocks.x > 1 || blocks.y > 1 else { return stored }
+        let expression = PictureExpression(
+            kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
+            width: (width + blocks.x - 1) / blocks.x, height: (height + blocks.y - 1) / blocks.y, nodes: [])
+        return try compute(
+            expression, as: intermediate(expression, readIn: .any),
+            reason: "its reader is at most half as large")
+    }
+
     func isCheap(_ expression: PictureExpression) -> Bool {
         expression.kernel.valueCount <= Self.cheapInstructions
     }

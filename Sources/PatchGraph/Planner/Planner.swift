@@ -232,10 +232,12 @@ struct Planner {
         if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }
+        var read = stored
         if !sameSize {
+            if reads == .point { read = try reduced(stored, to: (expression.width, expression.height)) }
             expression.kernel = expression.kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
         }
-        expression.inputs.append(stored)
+        expression.inputs.append(read)
         return stored
     }
 

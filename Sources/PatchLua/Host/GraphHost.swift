@@ -11,6 +11,10 @@ public protocol GraphHost: AnyObject, Sendable {
     func apply(_ patch: Patch, reload: Bool) throws
     /// Sets a parameter at the next tick.
     func setParameter(node: NodeID, name: String, value: ParameterValue)
+    /// Sets an option that may change while the node runs; nil is its default.
+    func setOption(node: NodeID, name: String, value: OptionValue?)
+    /// A running node's options as they are now; nil when the engine does not know the node.
+    func options(of node: NodeID) -> NodeOptions?
     /// What the operator set a control to; nil when nobody did.
     func controlValue(_ name: String) -> ControlValue?
     /// Sets a control from the script.

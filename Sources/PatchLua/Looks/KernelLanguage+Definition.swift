@@ -49,6 +49,7 @@ extension KernelLanguage {
         let options = try optionSchemas(parameters, call)
         let given = givenOptions
         givenOptions = NodeOptions()
+        lookupFiles = Set(given.values.keys.compactMap { given.string($0) })
         let context = DefinitionContext(
             name: name, ports: ports, parameters: parameters,
             options: Dictionary(
@@ -153,7 +154,10 @@ extension KernelLanguage {
                 let name = String(word.map { $0 == "@" ? "_" : $0 })
                 return InputDeclaration(name: name, light: meaning.light, alpha: meaning.alpha)
             },
-            uniforms: parameters.map { UniformDeclaration(name: $0.name, type: $0.form.valueType) },
+            uniforms: parameters.map {
+                UniformDeclaration(
+                    name: $0.name, type: $0.form.valueType, range: $0.range ?? ($0.form == .color ? 0...1 : nil))
+            },
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
@@ -282,16 +286,16 @@ extension KernelLanguage {
         return text
     }
 
-    func names(_ table: Int32, _ key: String, _ call: LuaCall) throws -> [String]? {
+    func names(_ table: Int32, _ key: String, atLeast least: Int = 1, _ call: LuaCall) throws -> [String]? {
         call.pushField(table, key)
         defer { call.pop() }
         if call.isAbsent(-1) { return nil }
-        guard call.kind(-1) == .table, case let count = call.length(-1), (1...8).contains(count) else {
+        guard call.kind(-1) == .table, case let count = call.length(-1), (least...8).contains(count) else {
             throw call.error("\(key) is \(call.describe(-1))", "write \(key) = { \"image\", \"overlay\" }")
         }
         let list = lua_gettop(call.pointer)
         var names: [String] = []
-        for position in 1...count {
+        for position in 1..<count + 1 {
             call.pushElement(list, position)
             defer { call.pop() }
             guard let name = call.string(-1), !name.isEmpty else {

@@ -18,7 +18,7 @@ enum FiltersCommand: Command {
 
     static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if arguments.has("ffmpeg") || arguments.has("frei0r") { return try listGuests(arguments, console) }
-        let catalog = FilterCatalog()
+        let catalog = FilterCatalog.standard
         guard let name = arguments.operands.first else {
             if arguments.has("source") { throw Arguments.usage("--source needs the NAME of a filter", specification) }
             let all = try catalog.names.map { try catalog.filter($0) }
@@ -36,7 +36,9 @@ enum FiltersCommand: Command {
             return .success
         }
         console.print(
-            arguments.has("json") ? FilterText.json(filter, catalog).encoded(pretty: true) : FilterText.text(filter))
+            arguments.has("json")
+                ? FilterText.json(filter, catalog).encoded(pretty: true)
+                : FilterText.text(filter, source: catalog.source(name)))
         return .success
     }
 
