@@ -6,9 +6,9 @@ graph { size = "1280x720", fps = 30 }
 local cam   = input { "cam", default = "greenscreen" }
 local place = input { "background", default = "landscape" }
 local cloth = color { "cloth", "#1fa34a" }
-local reach = param { "reach", 0.3, min = 0, max = 1, step = 0.02, label = "What counts as cloth" }
+local reach = param { "reach", 0.14, min = 0, max = 1, step = 0.02, label = "What counts as cloth" }
 
-local keyed = filter.chromaKey { "keyed", color = cloth, threshold = reach, smoothing = 0.12, spill = 1 }
+local keyed = filter.chromaKey { "keyed", color = cloth, threshold = reach, smoothing = 0.1, spill = 1 }
 -- The place out of focus, as a lens would show it behind a person.
 local far   = filter.gaussianBlur { "far", sigma = 5 }
 -- The person in the place's light: a little warmer, and brighter from the sun's side.

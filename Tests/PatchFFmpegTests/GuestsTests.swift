@@ -92,7 +92,7 @@ import Testing
     @Test func severalInputsAreNamedInTheChain() throws {
         let format = VideoFormat(.gray8, width: 16, height: 8)
         let small = VideoFormat(.gray8, width: 4, height: 2)
-        let run = try node("[under][over]overlay=x=3:y=2:format=auto", inputs: ["under", "over"], format: "yuv444p")
+        let run = try node("[under][over]overlay=x=3:y=2:format=yuv444", inputs: ["under", "over"], format: "yuv444p")
             .prepare(inputs: [format, small], rate: FrameRate(25))
         try run.activate()
         #expect(run.inputs.map(\.pixelFormat) == [.yuv444p, .yuv444p])
@@ -207,9 +207,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("hqdn4d", "did you mean 'hqdn3d'?"), ("", "is empty"), ("hqdn3d,", "no filter name"), ("[a", "label"),
-        ("hqdn3d=nonsense=1", "Option"), ("hflip]x", "goes wrong"), ("scale=0x:abc", "cannot be"),
-        ("hflip,[x]overlay", "cannot be"), ("split[a][b]", "result"),
+        ("hqdn4d", "did you mean 'hqdn3d'?"), ("", "no filter name"), ("hqdn3d,", "no filter name"), ("[a", "label"),
+        ("hqdn3d=nonsense=1", "Option"), ("hflip]x", "no filter 'hflip]x'"), ("scale=0x:abc", "cannot be"),
+        ("hflip,[x]overlay", "ffmpeg chain"), ("split[a][b]", "result"), ("hflip[out],[x]null[y]", "no picture: [x]"),
+        ("split[out][b]", "nobody reads"),
     ])
     func mistakesAreNamedWithLibavfiltersWords(_ chain: String, _ words: String) throws {
         do {

@@ -193,7 +193,7 @@ final class FFmpegNode: NativeNode {
     func command(_ target: String, _ name: String, _ argument: String) throws {
         let named = syntax.filters.filter { $0.name == target || $0.instance == target || target == "all" }
         guard !named.isEmpty else {
-            let names = syntax.filters.map(\.instance)
+            let names = syntax.filters.map(\.name)
             throw PatchError(
                 .usage, "the ffmpeg chain has no filter '\(target)'",
                 remedy: Spelling.nearest(to: target, in: names).map { "did you mean '\($0)'?" }

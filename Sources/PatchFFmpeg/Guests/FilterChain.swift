@@ -84,22 +84,49 @@ final class FilterChain: GuestWorker, @unchecked Sendable {
         ends = end
         var status = avfilter_graph_parse_ptr(graph, text, &ends, &open, nil)
         guard status >= 0 else { throw failure("cannot be made", status) }
-        if let left = open {
-            throw PatchError(
-                .script, "the ffmpeg chain does not read the input '\(String(cString: left.pointee.name))'",
-                remedy: "write [\(String(cString: left.pointee.name))] before the filter that reads it")
-        }
-        if ends != nil {
-            throw PatchError(
-                .script, "the ffmpeg chain has no open end that could be its result",
-                remedy: "leave the last filter's output without a label, or label it [out]")
-        }
+        try checkEnds(inputs: ends, outputs: open)
         status = avfilter_graph_config(graph, nil)
         guard status >= 0 else { throw failure("cannot be set up", status) }
         try readOutput(sink)
         pools = try inputs.map { try PicturePool($0) }
         for command in told { try? send(command.target, command.name, command.argument) }
         hasEnded = false
+    }
+
+    /// After parsing, everything must be connected.
+    /// - Parameters:
+    ///   - inputs: what still waits for a picture: filters' inputs, or our own end.
+    ///   - outputs: what nobody reads: our sources, or filters' outputs.
+    private func checkEnds(
+        inputs: UnsafeMutablePointer<AVFilterInOut>?, outputs: UnsafeMutablePointer<AVFilterInOut>?
+    ) throws {
+        func label(_ end: UnsafeMutablePointer<AVFilterInOut>) -> String? {
+            end.pointee.name.map { String(cString: $0) }
+        }
+        var output = outputs
+        while let end = output {
+            output = end.pointee.next
+            guard let context = end.pointee.filter_ctx, sources.contains(context) else { continue }
+            let name = label(end) ?? ""
+            throw PatchError(
+                .script, "the ffmpeg chain does not read the input '\(name)'",
+                remedy: "write [\(name)] before the filter that reads it")
+        }
+        if let end = inputs {
+            if end.pointee.filter_ctx == sink {
+                throw PatchError(
+                    .script, "the ffmpeg chain has no open end that could be its result",
+                    remedy: "leave the last filter's output without a label, or label it [out]")
+            }
+            throw PatchError(
+                .script, "an input of the ffmpeg chain has no picture\(label(end).map { ": [\($0)]" } ?? "")",
+                remedy: "name it in inputs = { … } and wire a node to it")
+        }
+        if let end = outputs {
+            throw PatchError(
+                .script, "nobody reads an output of the ffmpeg chain\(label(end).map { ": [\($0)]" } ?? "")",
+                remedy: "a chain has one result, without a label or labelled [out]")
+        }
     }
 
     private func makeSource(

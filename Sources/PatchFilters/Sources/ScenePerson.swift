@@ -125,10 +125,13 @@ struct ScenePerson {
         canvas.paint(skin * 0.62, canvas.inside(canvas.ellipse(cx, 0.548, 0.03, 0.007), blur: 0.006) * 0.7)
         canvas.paint(skin * 1.18, canvas.inside(canvas.circle(cx - 0.006, 0.527, 0.008), blur: 0.012) * 0.6)
         // The mouth.
+        // Its corners are lifted: a friendly face.
         let dx = canvas.x - cx
-        let curve = 0.604 - 1.6 * dx * dx
-        canvas.paint(lips * 0.92, canvas.inside(canvas.ellipse(cx, 0.6, 0.056, 0.0125)))
-        canvas.paint(lips * 1.12, canvas.inside(canvas.ellipse(cx, 0.61, 0.046, 0.013)))
+        let lift = 3.2 * dx * dx
+        let curve = 0.604 - lift
+        let lifted = SceneCanvas(x: canvas.x, y: canvas.y + lift, pixel: canvas.pixel)
+        canvas.paint(lips * 0.92, lifted.inside(lifted.ellipse(cx, 0.6, 0.056, 0.0125)))
+        canvas.paint(lips * 1.12, lifted.inside(lifted.ellipse(cx, 0.61, 0.046, 0.013)))
         canvas.paint(
             lips * 0.4, canvas.inside(abs(canvas.y - curve) - 0.0018) * canvas.inside(abs(dx) - 0.055, blur: 0.004))
         canvas.paint(lips * 1.4, canvas.inside(canvas.ellipse(cx - 0.01, 0.613, 0.016, 0.003), blur: 0.003) * 0.5)

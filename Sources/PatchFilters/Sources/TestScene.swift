@@ -39,7 +39,7 @@ final class TestScene: Sendable {
                 frame.plane(plane).row(y).copyMemory(from: base.plane(plane).row(y), byteCount: bytes)
             }
         }
-        if kind != .card { drawLight(seconds, into: frame) }
+        if kind != .card, kind != .greenscreen { drawLight(seconds, into: frame) }
     }
 
     /// A glowing ball that wanders from side to side above everybody's head.

@@ -305,18 +305,17 @@ final class GuestCore: Sendable {
     }
 
     private func fail(_ error: any Error, _ job: Job, isLast: Bool) {
-        let isNews = mail.notify { mail in
-            defer {
-                mail.state = isLast ? .off : .failing
-                mail.isBusy = false
-                mail.done = job.tick.index
-                mail.result = nil
-            }
-            return !mail.isClosing && mail.state != .off
+        // Said before the tick that waits for it goes on, so that nobody sees the result of a failure without its reason.
+        if mail.withLock({ !$0.isClosing && $0.state != .off }) {
+            var placed = error as? PatchError ?? PatchError(.media, "\(error)")
+            if isLast { placed.message += "; it failed \(limits.retries.count + 1) times and is switched off" }
+            report(.problem(placed))
         }
-        guard isNews else { return }
-        var placed = error as? PatchError ?? PatchError(.media, "\(error)")
-        if isLast { placed.message += "; it failed \(limits.retries.count + 1) times and is switched off" }
-        report(.problem(placed))
+        mail.notify { mail in
+            mail.state = isLast ? .off : .failing
+            mail.isBusy = false
+            mail.done = job.tick.index
+            mail.result = nil
+        }
     }
 }
