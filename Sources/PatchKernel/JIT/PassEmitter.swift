@@ -52,7 +52,6 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        let sharing = TapSharing(lowering.p)
         if case .fixed(let fixed) = lowering.roots {
             var packing = FixedPacking(fixed.program, description)
             packedRoot = packing.root(fixed.codes)
@@ -68,7 +67,7 @@ struct PassEmitter {
         } else {
             packing = nil
             packedRoot = nil
-            (columns, rows) = Self.chunk(description, lowering, sharing, cpu)
+            (columns, rows) = Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
         }
         laneOrder = Self.laneOrder(
             description, lowering.roots, isPacked: packedRoot != nil, cpu, columns: columns, rows: rows)
