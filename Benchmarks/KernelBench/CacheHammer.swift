@@ -52,7 +52,8 @@ struct CacheHammer {
         [ImageReference(input)].withUnsafeBufferPointer { inputs in
             var uniform: Float = 0
             pass.run(
-                inputs: inputs, output: ImageReference(actual), uniforms: &uniform, context: FrameContext(), rows: 0..<6)
+                inputs: inputs, output: ImageReference(actual), uniforms: &uniform, context: FrameContext(), rows: 0..<6
+            )
             Interpreter.run(
                 pass.description, inputs: inputs, output: ImageReference(expected), uniforms: &uniform,
                 context: FrameContext(), rows: 0..<6)

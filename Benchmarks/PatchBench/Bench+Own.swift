@@ -105,7 +105,8 @@ extension Bench {
         }
         let ten = "ten filters (\(descriptions.count) pass\(descriptions.count == 1 ? "" : "es"))"
         add(row("compile-cold", .rgba, size, 1, "\(ten), from nothing; limit: what is allowed", cold, 40))
-        var fromDisk = row("compile-disk", .rgba, size, 1, "\(ten), from the disk cache; limit: what is allowed", disk, 3)
+        var fromDisk = row(
+            "compile-disk", .rgba, size, 1, "\(ten), from the disk cache; limit: what is allowed", disk, 3)
         if origins != ["diskCache"] {
             fromDisk.title = "the disk cache was not used (\(origins.sorted()))"
             (fromDisk.ours, fromDisk.oursMinimum) = (nil, nil)
@@ -173,7 +174,9 @@ extension Bench {
                 for (width, height) in [(1280, 720), (1920, 1080)] {
                     let way = OurWay(name: name, graph: graph)
                     let pictures = Dictionary(
-                        uniqueKeysWithValues: filter.ports.enumerated().map { ("p\($0.offset)", framesForFilters(width, height, $0.offset)) })
+                        uniqueKeysWithValues: filter.ports.enumerated().map {
+                            ("p\($0.offset)", framesForFilters(width, height, $0.offset))
+                        })
                     let format = VideoFormat(.yuv420p, width: width, height: height, color: TestPictures.video)
                     let run = try OurRun(
                         way, size: (width, height), pictures: pictures, results: ["out": format], folder: folder,
@@ -198,7 +201,8 @@ extension Bench {
                 timing.milliseconds = [time]
                 add(
                     row(
-                        "filter-\(line.name)", .yuv420p, ["1280x720", "1920x1080"][index], threads, "filter \(line.name)",
+                        "filter-\(line.name)", .yuv420p, ["1280x720", "1920x1080"][index], threads,
+                        "filter \(line.name)",
                         timing, index == 0 ? 33 : nil))
             }
         }

@@ -38,7 +38,8 @@ enum FilterTable {
             settings.append("\(ends.parameter) = 0.4")
         }
         let ports = filter.ports.indices.map { "picture{'p\($0)'}" }
-        let wired = ports.isEmpty ? "" : ports.count == 1 ? "\(ports[0]) >> " : "{ \(ports.joined(separator: ", ")) } >> "
+        let wired =
+            ports.isEmpty ? "" : ports.count == 1 ? "\(ports[0]) >> " : "{ \(ports.joined(separator: ", ")) } >> "
         return "\(wired)\(word){ \(settings.joined(separator: ", ")) } >> result{'out'}"
     }
 
@@ -59,7 +60,9 @@ enum FilterTable {
             slow.isEmpty
             ? "No filter takes more than 33 ms at 1280×720, the time of a frame at 30 a second.\n"
             : "Above 33 ms at 1280×720: \(slow.map { "`\($0.name)`" }.joined(separator: ", ")).\n"
-        if !failed.isEmpty { text += "\nCould not run: \(failed.map { "`\($0.name)` (\($0.problem ?? ""))" }.joined(separator: "; ")).\n" }
+        if !failed.isEmpty {
+            text += "\nCould not run: \(failed.map { "`\($0.name)` (\($0.problem ?? ""))" }.joined(separator: "; ")).\n"
+        }
         text += "\n| filter | 1280×720 | 1920×1080 | steps |\n|---|---|---|---|\n"
         for line in lines where line.problem == nil {
             text += "| `\(line.name)` | \(line.milliseconds.map(rounded).joined(separator: " | ")) | \(line.passes) |\n"

@@ -46,7 +46,10 @@ extension OurWay {
                     + "sum = sum + src:at((i - 1) % 3 - 1, (i - 1) // 3 - 1).rgb * w end\n"
                     + "return vec4(sum, src:at(0, 0).a) end } >> result{'out'}")
         case "W7":
-            let places = [("a", "0, 0"), ("b", "\(width / 2), 0"), ("c", "0, \(height / 2)"), ("d", "\(width / 2), \(height / 2)")]
+            let places = [
+                ("a", "0, 0"), ("b", "\(width / 2), 0"), ("c", "0, \(height / 2)"),
+                ("d", "\(width / 2), \(height / 2)"),
+            ]
             let slots = places.map {
                 "mix.slots.\($0.0) = { source = picture{\"\($0.0)\"}, position = { \($0.1) }, size = \(half), aspect = 'stretch' }"
             }
@@ -58,7 +61,8 @@ extension OurWay {
                 "{ picture{'key'}, picture{'b'} } >> filter.chromaKey{ color = '#00ff00', "
                     + "threshold = \(ChromaKey.threshold), smoothing = \(ChromaKey.smoothing) } >> result{'out'}")
         case "W9":
-            return one("{ picture{'a'}, picture{'b'} } >> transition.fade{ progress = \(Reference.fade) } >> result{'out'}")
+            return one(
+                "{ picture{'a'}, picture{'b'} } >> transition.fade{ progress = \(Reference.fade) } >> result{'out'}")
         case "W10-both":
             return [
                 OurWay(

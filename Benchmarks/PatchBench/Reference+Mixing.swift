@@ -17,7 +17,8 @@ extension Reference {
             return workload.format == .rgba ? interleaved(picture) : encode(picture).bytes
         }
         switch workload.name {
-        case "W3-luma", "W3-rgb": return finished(bilateral(picture(""), rows: workload.checkedRows(height: pictures.height)))
+        case "W3-luma", "W3-rgb":
+            return finished(bilateral(picture(""), rows: workload.checkedRows(height: pictures.height)))
         case "W3-guided": return finished(guided(picture(""), rows: workload.checkedRows(height: pictures.height)))
         case "W4":
             guard let frame = pictures.byName["overlay"] else { return [] }

@@ -4,7 +4,9 @@ import Testing
 
 /// The benchmark as a program, on a small generated picture and without peers, which scripts/test does not install.
 @Suite struct BenchTests {
-    private static func run(_ arguments: [String], timeout: Double = 240) throws -> (outcome: ProgramOutcome, json: Any?) {
+    private static func run(_ arguments: [String], timeout: Double = 240) throws -> (
+        outcome: ProgramOutcome, json: Any?
+    ) {
         let folder = try TemporaryDirectory()
         let file = folder.path + "/rows.json"
         let outcome = try Program.run(

@@ -76,7 +76,8 @@ import Testing
             try compiler.compile(
                 PassDescription(
                     kernel: first, inputs: [PassInput(format: formats.0, color: .srgb, premultiplied: isPremultiplied)],
-                    output: PassOutput(format: formats.1, color: .srgb, premultiplied: isPremultiplied))), [input], middle, uniforms: uniforms.0)
+                    output: PassOutput(format: formats.1, color: .srgb, premultiplied: isPremultiplied))), [input],
+            middle, uniforms: uniforms.0)
         run(
             try compiler.compile(
                 PassDescription(

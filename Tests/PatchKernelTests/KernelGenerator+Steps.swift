@@ -152,7 +152,8 @@ extension KernelGenerator {
             }
             if reads {
                 let shift = try b.construct(.vec2, [step])
-                let pixel = try b.sample(0, at: b.apply(.add, [b.builtin(.uv), shift]), filter: .bilinear, edge: .mirror)
+                let pixel = try b.sample(
+                    0, at: b.apply(.add, [b.builtin(.uv), shift]), filter: .bilinear, edge: .mirror)
                 count = try b.apply(.add, [count, b.apply(.mul, [b.swizzle(pixel, "g"), b.constant(Float(0.1))])])
             }
             let condition = try b.apply(.gt, [try b.apply(.length, [carried[0]]), bound])

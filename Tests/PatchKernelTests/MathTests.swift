@@ -137,7 +137,8 @@ import Testing
 
     /// The function as a kernel that writes 8 bits computes it: what it gives, brought to 0…1 by a scale and an offset,
     /// is cut into three bytes, which red, green and blue carry.
-    private func evaluateForBytes(_ function: Function, at points: [Float], _ range: ClosedRange<Double>) throws -> [Double]
+    private func evaluateForBytes(_ function: Function, at points: [Float], _ range: ClosedRange<Double>) throws
+        -> [Double]
     {
         let chunk = 64
         var b = KernelBuilder(

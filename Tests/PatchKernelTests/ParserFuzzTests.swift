@@ -12,12 +12,17 @@ import Testing
     }
 
     private static let words = [
-        "%0", "%1", "%2", "%999999", "%-1", "%", "0", "-1", "1", "64", "65", "4096", "4097", "1000000", "2147483648", "-65",
-        "9223372036854775808", "nan", "inf", "-0.0", "1e39", "bits=2143289344", "bits=4294967296", "float", "int", "bool",
-        "vec2", "vec3", "vec4", "mat2", "mat3", "mat4", "uniform", "current", "tap", "sample", "swizzle", "xyzw", "rgba",
-        "xxxxx", "q", "select", "construct", "loop", "loopParameter", "loopResult", "kernel", "input", "result", "uv", "size",
+        "%0", "%1", "%2", "%999999", "%-1", "%", "0", "-1", "1", "64", "65", "4096", "4097", "1000000", "2147483648",
+        "-65",
+        "9223372036854775808", "nan", "inf", "-0.0", "1e39", "bits=2143289344", "bits=4294967296", "float", "int",
+        "bool",
+        "vec2", "vec3", "vec4", "mat2", "mat3", "mat4", "uniform", "current", "tap", "sample", "swizzle", "xyzw",
+        "rgba",
+        "xxxxx", "q", "select", "construct", "loop", "loopParameter", "loopResult", "kernel", "input", "result", "uv",
+        "size",
         "position", "inputSize", "time", "frame", "pixelHash", "clamp", "mirror", "wrap", "transparent", "nearest",
-        "bilinear", "bicubic", "linearize", "encode", "premultiply", "unpremultiply", "true", "false", ":", "=", "#", "\"",
+        "bilinear", "bicubic", "linearize", "encode", "premultiply", "unpremultiply", "true", "false", ":", "=", "#",
+        "\"",
         "\"a", "\\", "space=rgb", "space=ycbcr", "light=linear", "alpha=straight", "é", "\u{0}", "𝄞",
     ]
 
@@ -26,7 +31,8 @@ import Testing
         ["0.0", "1.0", "-1.0", "0.5", "1e30", "-1e30", "1e-40", "inf", "-inf", "3.0", "255.0"],
         ["add", "sub", "mul", "div", "min", "max", "mod", "pow", "step", "reflect", "atan"],
         [
-            "abs", "neg", "sign", "floor", "ceil", "trunc", "fract", "round", "sqrt", "inversesqrt", "exp", "exp2", "log",
+            "abs", "neg", "sign", "floor", "ceil", "trunc", "fract", "round", "sqrt", "inversesqrt", "exp", "exp2",
+            "log",
             "log2", "sin", "cos", "tan", "asin", "acos", "atan", "radians", "degrees", "normalize",
         ],
         ["mix", "clamp", "smoothstep"], ["lt", "le", "gt", "ge", "eq", "ne"], ["dot", "distance"], ["any", "all"],

@@ -119,7 +119,9 @@ import Testing
                 return Self.runnable() - 1
             }.reduce(0, +)
             let busy = try late(compiling: true)
-            record.append("\(busy.late) of \(busy.ticks) ticks late while compiling, \(Double(others) / 20) other threads wanted to run")
+            record.append(
+                "\(busy.late) of \(busy.ticks) ticks late while compiling, \(Double(others) / 20) other threads wanted to run"
+            )
             if busy.late == 0 {
                 print("compiling on air: \(record)")
                 return

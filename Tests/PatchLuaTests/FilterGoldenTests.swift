@@ -50,10 +50,12 @@ import Testing
         let recorded = try #require(Self.read(path), "\(name) is new: record it with PATCHBAY_RECORD=1")
         let (old, new) = (recorded.split(separator: "\n"), text.split(separator: "\n"))
         for (line, (a, b)) in zip(old, new).enumerated() where a != b {
-            Issue.record("\(name), line \(line + 1): '\(a)' became '\(b)'; PATCHBAY_RECORD=1 records it if that is meant")
+            Issue.record(
+                "\(name), line \(line + 1): '\(a)' became '\(b)'; PATCHBAY_RECORD=1 records it if that is meant")
             return
         }
-        #expect(old.count == new.count, "\(name) has other lines at its end; PATCHBAY_RECORD=1 records it if that is meant")
+        #expect(
+            old.count == new.count, "\(name) has other lines at its end; PATCHBAY_RECORD=1 records it if that is meant")
     }
 
     /// No file is left over from a filter that is gone.

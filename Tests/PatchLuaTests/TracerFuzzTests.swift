@@ -73,7 +73,8 @@ import Testing
             looks += try runLooks(seed: seed, programs: programs)
             seed += 1
         } while monotonicNanoseconds() < deadline
-        print("tracer fuzz: seeds \(first) to \(seed - 1), \(looks) of \((seed - first) * programs) programs were looks")
+        print(
+            "tracer fuzz: seeds \(first) to \(seed - 1), \(looks) of \((seed - first) * programs) programs were looks")
     }
 
     /// How many of the programs became kernels; each of those ran.

@@ -55,6 +55,11 @@ public struct NodeStatistics: Sendable {
     public var p50: Double = 0
     public var p99: Double = 0
     public var state: String = ""
+
+    public init(id: NodeID, kind: String) {
+        self.id = id
+        self.kind = kind
+    }
 }
 
 /// Running numbers of an engine.

@@ -125,7 +125,9 @@ struct DiskCache: Sendable {
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0, status.st_size <= sizeLimit else { return nil }
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+            status.st_size <= sizeLimit
+        else { return nil }
         let size = Int(status.st_size)
         var isComplete = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

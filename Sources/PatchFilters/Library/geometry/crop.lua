@@ -8,6 +8,7 @@ return kernel {
   summary = "Shows a part of the picture.",
   size = "optional",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     x = { 0, min = 0, max = 1, neutral = 0, label = "Left" },

@@ -8,6 +8,7 @@ return kernel {
   summary = "The picture fills a frame of another shape; what does not fit is cut off.",
   size = "required",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   sample = function(src, pos, p)
     local ratio = size / src.size

@@ -7,6 +7,7 @@ local places = require "library.places"
 return kernel {
   summary = "Bends the picture like a fisheye lens.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     amount = { 0.7, min = 0, max = 1, neutral = 0, label = "Amount" },

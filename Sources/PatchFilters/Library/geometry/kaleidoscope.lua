@@ -7,6 +7,7 @@ local places = require "library.places"
 return kernel {
   summary = "Mirrors one sector all around, like a kaleidoscope.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     segments = { 6, min = 1, max = 32, label = "Segments" },

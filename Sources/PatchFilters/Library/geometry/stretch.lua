@@ -5,6 +5,7 @@
 return kernel {
   summary = "Stretches the middle of the picture.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

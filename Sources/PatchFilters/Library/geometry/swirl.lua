@@ -7,6 +7,7 @@ local places = require "library.places"
 return kernel {
   summary = "Twists the picture around a place.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

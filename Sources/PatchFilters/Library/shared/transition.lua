@@ -10,6 +10,7 @@ function transition.frame(table)
   table.inputs = table.inputs or { "from", "to" }
   table.alpha = "premultiplied"
   table.keepsAlpha = false
+  -- At its ends nothing is computed, nor what feeds only the other picture.
   table.ends = "progress"
   table.params = table.params or {}
   table.params.progress = { 0, min = 0, max = 1, neutral = 0, label = "Progress" }
