@@ -64,7 +64,7 @@ let package = Package(
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
+        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting", exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),
