@@ -5,6 +5,8 @@ import Testing
 
 /// docs/filters.md is made from the library.
 @Suite struct FilterListTests {
+    private static let docs = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs"
+
     private static func text() throws -> String {
         var text = """
             # The filter library
@@ -16,7 +18,7 @@ import Testing
         let catalog = FakeGraph.catalog
         let categories = Set(catalog.names.compactMap { catalog.category($0) }).sorted()
         for category in categories {
-            text += "\n## \(category)\n\n| filter | what it does | parameters |\n|---|---|---|\n"
+            text += "\n## \(category)\n\n| filter | | what it does | parameters |\n|---|---|---|---|\n"
             for name in catalog.names where catalog.category(name) == category {
                 let filter = try catalog.filter(name)
                 var parameters = filter.parameters.map { parameter in
@@ -39,7 +41,10 @@ import Testing
                 }
                 let inputs = ports.count > 1 ? " Inputs: \(ports.joined(separator: ", "))." : ""
                 let cell = parameters.isEmpty ? "–" : parameters.joined(separator: "; ")
-                text += "| `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
+                // Pictures are made by FilterPicturesTests.
+                let isShown = access("\(docs)/filters/\(name).jpg", R_OK) == 0
+                let picture = isShown ? "![\(name)](filters/\(name).jpg)" : ""
+                text += "| `\(name)` | \(picture) | \(filter.summary)\(inputs) | \(cell) |\n"
             }
         }
         return text
@@ -55,7 +60,7 @@ import Testing
     }
 
     @Test func listIsFresh() throws {
-        let path = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/filters.md"
+        let path = "\(Self.docs)/filters.md"
         let text = try Self.text()
         if getenv("PATCHBAY_RECORD") != nil, let file = fopen(path, "w") {
             fputs(text, file)
