@@ -19,7 +19,7 @@ public final class Graph: Sendable {
     /// Pushes frames out of `rawDataOutput` nodes into closures.
     public let rawData = RawDataHandlers()
     public let registry: NodeRegistry
-    private let catalog = FilterCatalog()
+    private let catalog = FilterCatalog.standard
 
     struct State {
         var patch = Patch()
@@ -122,6 +122,12 @@ public final class Graph: Sendable {
     /// A generated picture: `bars`, `ramp` or `zonePlate`.
     public func testPattern(_ name: String? = nil, kind: String = "bars") -> GraphNode {
         node("testPattern", name, options: ["kind": .string(kind)])
+    }
+
+    /// A line or more of text.
+    /// - Parameter options: font, size, color and the others that `patchbay` scripts give to `text`.
+    public func text(_ name: String? = nil, _ string: String, options: [String: OptionValue] = [:]) -> GraphNode {
+        node("text", name, options: options.merging(["string": .string(string)]) { $1 })
     }
 
     /// A window.
@@ -240,5 +246,16 @@ public final class Graph: Sendable {
             return state.engine
         }
         engine?.setParameter(node: node.id, name: parameter, value)
+    }
+
+    /// Changes an option that may change on air, such as a text's "string", and remembers it for later edits.
+    /// - Throws: `PatchError.usage` when the graph runs and the option is fixed.
+    public func set(_ node: GraphNode, option: String, _ value: OptionValue?) throws {
+        try engine?.setOption(node: node.id, name: option, value)
+        state.withLock { state in
+            if let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) {
+                state.patch.nodes[index].options.values[option] = value
+            }
+        }
     }
 }
