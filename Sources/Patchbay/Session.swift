@@ -17,6 +17,8 @@ public struct SessionOptions: Sendable {
     /// Start values of controls, as written on the command line.
     public var settings: [String: String] = [:]
     public var duration: MediaTime?
+    /// One picture instead of the graph's outputs.
+    public var still: StillRequest?
     /// Render threads, 1…64; nil is one a core.
     public var workers: Int?
     /// Overrides the graph's canvas.
@@ -126,8 +128,8 @@ public final class PatchbaySession: Sendable {
         return ScriptHost(path: options.graph, registry: registry, catalog: .standard, options: script)
     }
 
-    fileprivate func adjusted(_ patch: Patch) -> Patch {
-        var patch = patch
+    fileprivate func adjusted(_ patch: Patch) throws -> Patch {
+        var patch = try options.still.map { try patch.showing($0, registry: registry) } ?? patch
         if let size = options.size { (patch.settings.width, patch.settings.height) = size }
         if let rate = options.rate { patch.settings.rate = rate }
         return patch
@@ -136,7 +138,7 @@ public final class PatchbaySession: Sendable {
     /// Parses, builds and plans the graph. Files are opened, devices and networks are not.
     /// - Throws: `PatchError` with file and line.
     public func check() throws -> CheckReport {
-        let patch = adjusted(try makeScript().build())
+        let patch = try adjusted(try makeScript().build())
         let rehearsal = PatchRehearsal(
             registry: registry, graphDirectory: graphDirectory, bindings: options.bindings,
             kernelCacheDirectory: options.kernelCacheDirectory)
@@ -300,7 +302,7 @@ private final class SessionHost: GraphHost {
     }
 
     func apply(_ patch: Patch, reload: Bool) throws {
-        try engine.load(session.session?.adjusted(patch) ?? patch, isReload: reload)
+        try engine.load(try session.session?.adjusted(patch) ?? patch, isReload: reload)
     }
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         engine.setParameter(node: node, name: name, value)
@@ -314,6 +316,9 @@ private final class SessionHost: GraphHost {
     func setControl(_ name: String, _ value: ControlValue) {
         // The script host has checked name and value against the same schema.
         try? engine.setControl(name, value)
+    }
+    func command(node: NodeID, target: String, name: String, argument: String) throws {
+        try engine.command(node: node, target: target, name: name, argument: argument)
     }
     func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? {
         engine.operatorData(node: node, after: seen)

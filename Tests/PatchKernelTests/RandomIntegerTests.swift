@@ -48,17 +48,22 @@ import Testing
             case 0: return try b.apply(.mix, [x, tree(depth - 1), weight()])
             case 1:
                 let rest = try b.apply(.sub, [b.constant(Float(1)), weight()])
-                return try b.apply(.add, [b.apply(.mul, [x, rest]), b.apply(.mul, [leaf(), b.constant(Float(0.25))])])
+                return try b.apply(
+                    .add, [b.apply(.mul, [x, rest]), b.apply(.mul, [leaf(), b.constant(Float(0.25))])])
             case 2: return try b.apply(.add, [b.apply(.mul, [x, b.uniform(1)]), b.uniform(2)])
             case 3: return try b.apply(pick([.min, .max]), [x, tree(depth - 1)])
             case 4: return try b.apply(.abs, [b.apply(.sub, [x, leaf()])])
             case 5: return try b.apply(.clamp, [x, b.constant(float(0...0.4)), b.constant(float(0.5...1.2))])
             case 6:
-                let condition = try b.apply(pick([.lt, .ge]), [leaf(), pick([true, false]) ? leaf() : b.constant(Float(0.3))])
+                let condition = try b.apply(
+                    pick([.lt, .ge]), [leaf(), pick([true, false]) ? leaf() : b.constant(Float(0.3))])
                 return try b.select(condition, x, leaf())
             case 7: return try b.apply(.mul, [x, b.constant(float(-1.5...1.5))])
-            case 8: return try b.apply(.sub, [b.apply(.add, [x, leaf()]), b.apply(.mul, [leaf(), b.constant(Float(2))])])
-            default: return try b.apply(.add, [b.apply(.mul, [x, b.constant(float(0...1))]), b.constant(float(-0.3...0.3))])
+            case 8:
+                return try b.apply(.sub, [b.apply(.add, [x, leaf()]), b.apply(.mul, [leaf(), b.constant(Float(2))])])
+            default:
+                return try b.apply(
+                    .add, [b.apply(.mul, [x, b.constant(float(0...1))]), b.constant(float(-0.3...0.3))])
             }
         }
     }
@@ -95,9 +100,12 @@ import Testing
             kernel: kernel,
             inputs: kernel.inputs.map { _ in
                 let format = pick([target, pick(formats)])
-                return PassInput(format: format, color: color(format), premultiplied: kernel.alpha == .premultiplied)
+                return PassInput(
+                    format: format, color: color(format),
+                    orientation: Orientation(quarterTurns: pick([0, 0, 2]), mirrored: pick([false, false, true])),
+                    premultiplied: pick([true, true, false]))
             },
-            output: PassOutput(format: target, color: color(target), premultiplied: kernel.alpha == .premultiplied))
+            output: PassOutput(format: target, color: color(target), premultiplied: pick([true, true, false])))
     }
 
     /// The largest difference from the interpreter, in codes.
@@ -135,7 +143,8 @@ import Testing
             case .float(let reason): reasons[reason, default: 0] += 1
             }
             let (codes, place) = difference(description, pass, seed: seed)
-            if codes > 1 {
+            // Floats may differ more where a rounding decides a comparison; they have tests of their own.
+            if codes > 1, case .int16 = pass.arithmetic {
                 Issue.record(
                     """
                     seed \(seed) on \(processor ?? "this processor"), \(pass.arithmetic): \(codes) codes, \(place)

@@ -10,13 +10,14 @@ import Testing
             # The filter library
 
             Made from the filters' own files by a test; each file says formula, working light and what lies beyond the ranges.
-            `filter.NAME{ … }` makes a node; names with a dot stand for themselves (`blend.normal{ … }`).
+            `filter.NAME{ … }` makes a node; names with a dot stand for themselves (`blend.normal{ … }`). The pictures show the
+            same card, with values at which the filter does something (FilterPicturesTests makes them).
 
             """
         let catalog = FakeGraph.catalog
         let categories = Set(catalog.names.compactMap { catalog.category($0) }).sorted()
         for category in categories {
-            text += "\n## \(category)\n\n| filter | what it does | parameters |\n|---|---|---|\n"
+            text += "\n## \(category)\n\n| | filter | what it does | parameters |\n|---|---|---|---|\n"
             for name in catalog.names where catalog.category(name) == category {
                 let filter = try catalog.filter(name)
                 var parameters = filter.parameters.map { parameter in
@@ -39,11 +40,16 @@ import Testing
                 }
                 let inputs = ports.count > 1 ? " Inputs: \(ports.joined(separator: ", "))." : ""
                 let cell = parameters.isEmpty ? "–" : parameters.joined(separator: "; ")
-                text += "| `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
+                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
             }
         }
         return text
     }
+
+    private static func picture(of name: String) -> String {
+        access("/" + root + "/docs/filters/\(name).jpg", R_OK) == 0 ? "![](filters/\(name).jpg)" : ""
+    }
+    private static let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
     private static func list(_ floats: [Float]) -> String {
         floats.count == 1 ? number(floats[0]) : "{" + floats.map(number).joined(separator: ", ") + "}"

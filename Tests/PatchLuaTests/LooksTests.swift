@@ -11,7 +11,7 @@ import Testing
         return "/" + parts.joined(separator: "/") + "/graphs"
     }()
 
-    static func names(_ folder: String) -> [String] {
+    static func names(_ folder: String, suffix: String = ".lua") -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
@@ -19,7 +19,7 @@ import Testing
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasSuffix(".lua") { names.append(String(name.dropLast(4))) }
+            if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
         }
         return names.sorted()
     }

@@ -11,7 +11,12 @@ import Testing
             for (name, place) in [
                 ("quadrants", { (i: Int) in "position = {\(i % 2 * 960), \(i / 2 * 540)}, size = {960, 540}" }),
                 ("thirds", { (i: Int) in "position = {\(i % 2 * 640), \(i / 2 * 360)}, size = {640, 360}" }),
-                ("picture in picture", { (i: Int) in i == 0 ? "size = {1920, 1080}" : "position = {\(i * 400), 700}, size = {360, 202}, z = 1" }),
+                (
+                    "picture in picture",
+                    { (i: Int) in
+                        i == 0 ? "size = {1920, 1080}" : "position = {\(i * 400), 700}, size = {360, 202}, z = 1"
+                    }
+                ),
                 ("half transparent", { (i: Int) in "size = {1920, 1080}, transparency = 0.5, z = \(i)" }),
             ] {
                 var lines = ["local mix = mixer{ 'mix', size = {1920, 1080} }"]

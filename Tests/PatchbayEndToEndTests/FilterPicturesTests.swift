@@ -2,10 +2,12 @@ import Foundation
 import PatchTesting
 import Testing
 
-/// docs/filters holds a picture of every filter on the same scene. `PATCHBAY_RECORD=1 scripts/test --filter
-/// FilterPicturesTests` makes those that are missing; delete one to have it made anew.
+/// docs/filters/NAME.jpg: what every filter of the library makes of the same test card. docs/filters.md shows them.
+///
+/// PATCHBAY_RECORD=1 makes them anew.
 @Suite struct FilterPicturesTests {
-    private struct Filter: Decodable {
+    /// A filter as `patchbay filters --json` describes it.
+    struct Filter: Decodable {
         struct Parameter: Decodable {
             var name: String
             var form: String
@@ -14,83 +16,118 @@ import Testing
             var max: Double?
             var neutral: [Double]?
         }
-        struct Option: Decodable {
-            var name: String
-            var summary: String
-        }
         var name: String
-        var family: String
+        var family: String?
         var ports: [String]
-        var optionalPorts: [String]
         var parameters: [Parameter]
-        var options: [Option]
-
-        var file: String { "\(name).jpg" }
-        /// A file that must be given: there is none to show.
-        var needsFile: Bool { options.contains { $0.name != "size" && $0.summary.hasPrefix("must be given") } }
-
-        /// The graph that shows it, with what is neutral by default moved by 0.4 of its range.
-        func graph(picture: String) -> String {
-            var fields = ["\"node\""]
-            if options.contains(where: { $0.name == "size" && $0.summary.contains("must") }) {
-                fields.append("size = \"192x108\"")
-            }
-            for parameter in parameters where parameter.default == parameter.neutral && parameter.form != "color" {
-                guard let low = parameter.min, let high = parameter.max, parameter.form != "bool" else { continue }
-                let values = parameter.default.enumerated().map { index, value in
-                    value + ((index % 2 == 0 && value < high ? high : low) - value) * 0.4
-                }
-                let text = values.map { "\($0)" }.joined(separator: ", ")
-                fields.append("\(parameter.name) = \(values.count == 1 ? text : "{ \(text) }")")
-            }
-            let word = name.contains(".") ? name : "filter." + name
-            var lines = ["local node = \(word) { \(fields.joined(separator: ", ")) }"]
-            for (index, port) in ports.enumerated() where index == 0 || !optionalPorts.contains(port) {
-                let still = index == 0 ? "scene" : family == "blend" ? "overlay" : "other"
-                lines.append("image { \"in\(index)\", file = \"\(still).png\" } >> node.\(port)")
-            }
-            lines.append("local view = snapshot { \"view\", file = \"\(picture)\", size = \"192x108\", at = 0.2 }")
-            // What is see-through shows a plain grey.
-            lines.append("local ground = color { \"ground\", rgba = \"#404040\", size = \"192x108\" }")
-            lines.append("local over = blend.normal { \"over\" }")
-            lines.append("ground >> over; node >> over.overlay; over >> view")
-            return lines.joined(separator: "\n")
-        }
     }
+
+    /// Values that show a filter better than the rule below.
+    static let examples: [String: String] = [
+        "brightness": "brightness = 0.2", "contrast": "contrast = 1.7", "exposure": "exposure = 0.9",
+        "gamma": "gamma = 1.8", "hue": "hue = 120", "levels": "blackIn = 0.2, whiteIn = 0.8, middle = 1.2",
+        "rgb": "red = 1.4, blue = 0.7", "saturation": "saturation = 1.9", "opacity": "opacity = 0.4",
+        "colorMatrix": "red = {0, 1, 0, 0}, green = {0, 0, 1, 0}, blue = {1, 0, 0, 0}", "posterize": "levels = 4",
+        "liftGammaGain": "lift = {0, 0.03, 0.08}, gain = {1.15, 1.02, 0.9}", "whiteBalance": "temperature = 8000",
+        "highlightShadow": "shadows = 0.8, highlights = 0.6", "vibrance": "vibrance = 1.1", "haze": "distance = 0.25",
+        "resize": "size = \"144x81\"", "rotate": "angle = 18", "zoom": "factor = 2, center = {0.3, 0.45}",
+        "perlinNoise": "", "solidColor": "", "hsb": "hue = 60, saturation = 1.3",
+        "temperature": "temperature = 0.6", "skinTone": "amount = 0.8",
+    ]
+    /// What is wired to a port of this name; the card to any other. A mask stays away.
+    static let sources = [
+        "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other",
+        "map": "ramp",
+    ]
+    /// Filters whose options name files that are not ours to have here.
+    static let withoutPicture: Set<String> = ["lut3d", "lookup"]
 
     private static func filters() throws -> [Filter] {
         let outcome = try Executable.run(["filters", "--json"])
-        return try JSONDecoder().decode([Filter].self, from: Data(outcome.text.utf8))
+        return try JSONDecoder().decode([Filter].self, from: Data(outcome.output))
+    }
+
+    /// What a picture of a filter needs beside its name: where a number would change nothing, one that does.
+    static func arguments(_ filter: Filter) -> String {
+        if let example = examples[filter.name] { return example }
+        var words: [String] = []
+        if filter.family == "transition" { words.append("progress = 0.5") }
+        let all = filter.parameters
+        let allNeutral = all.allSatisfy { $0.neutral == nil || $0.neutral == $0.default }
+        for parameter in all where parameter.form == "float" && parameter.name != "progress" && allNeutral {
+            guard let neutral = parameter.neutral?.first, neutral == parameter.default.first else { continue }
+            let (low, high) = (max(parameter.min ?? -1, neutral - 4), min(parameter.max ?? 1, neutral + 4))
+            let value = high > neutral ? neutral + 0.6 * (high - neutral) : neutral + 0.6 * (low - neutral)
+            words.append("\(parameter.name) = \(value)")
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// Renders all pictures into `folder`.
+    private func render(_ filters: [Filter], _ folder: TemporaryDirectory) throws {
+        for start in stride(from: 0, to: filters.count, by: 24) {
+            var script = """
+                graph { size = "576x324", fps = 30 }
+                local card = testPattern { "card", kind = "card", size = "576x324" }
+                local other = testPattern { "other", kind = "landscape", size = "576x324" }
+                local cloth = testPattern { "cloth", kind = "greenscreen", size = "576x324" }
+                local ramp = testPattern { "ramp", kind = "zonePlate", size = "576x324" }
+
+                """
+            for (index, filter) in filters[start..<min(start + 24, filters.count)].enumerated() {
+                let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
+                let arguments = Self.arguments(filter)
+                script += "local n\(index) = \(word) { \"n\(index)\"\(arguments.isEmpty ? "" : ", " + arguments) }\n"
+                for port in filter.ports where port != "mask" {
+                    script += "\(Self.sources[port] ?? "card"):addTarget(n\(index), \"\(port)\")\n"
+                }
+                script +=
+                    "n\(index):addTarget(snapshot { \"s\(index)\", file = \"\(filter.name).jpg\", size = \"288x162\", at = 0.3 })\n"
+            }
+            try folder.write("graph.lua", script)
+            let outcome = try Executable.run(
+                ["render", "graph.lua", "--duration", "0.5"], timeout: 180, directory: folder.path)
+            #expect(outcome.exitCode == 0, "\(outcome.errorText)")
+        }
     }
 
     @Test func everyFilterHasItsPicture() throws {
-        let folder = try Fixtures.package("docs/filters")
+        let filters = try Self.filters().filter { !Self.withoutPicture.contains($0.name) }
+        #expect(filters.count > 20)
+        let folder = try TemporaryDirectory()
+        try render(filters, folder)
+        let stored = Fixtures.packageRoot + "/docs/filters"
         let manager = FileManager.default
-        let filters = try Self.filters().filter { !$0.needsFile }
         if ProcessInfo.processInfo.environment["PATCHBAY_RECORD"] != nil {
-            for filter in filters where !manager.fileExists(atPath: "\(folder)/\(filter.file)") {
-                let problem = try Self.render(filter, to: "\(folder)/\(filter.file)")
-                #expect(problem == nil, "\(filter.name): \(problem ?? "")")
+            try? manager.removeItem(atPath: stored)
+            try manager.createDirectory(atPath: stored, withIntermediateDirectories: true)
+            for filter in filters {
+                try Program.run(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-i", folder.file("\(filter.name).jpg"), "-q:v", "5",
+                        "\(stored)/\(filter.name).jpg",
+                    ])
             }
         }
-        let there = Set(try manager.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jpg") })
-        let wanted = Set(filters.map(\.file))
-        let remedy = "PATCHBAY_RECORD=1 scripts/test --filter FilterPicturesTests"
-        #expect(wanted.subtracting(there).sorted() == [], "pictures are missing: \(remedy)")
-        #expect(there.subtracting(wanted).sorted() == [], "pictures of filters that are gone: delete them")
-    }
-
-    private static func render(_ filter: Filter, to picture: String) throws -> String? {
-        let folder = try Fixtures.package("docs/filters")
-        let directory = try TemporaryDirectory()
-        for still in ["scene", "overlay", "other"] {
-            try FileManager.default.copyItem(atPath: "\(folder)/\(still).png", toPath: directory.file("\(still).png"))
+        for filter in filters {
+            let made = folder.file("\(filter.name).jpg"), golden = "\(stored)/\(filter.name).jpg"
+            guard manager.fileExists(atPath: golden), manager.fileExists(atPath: made) else {
+                Issue.record(
+                    "no picture of \(filter.name): PATCHBAY_RECORD=1 scripts/test --filter FilterPicturesTests")
+                continue
+            }
+            if let difference = try PictureDifference(made, golden, size: (288, 162)).complaint {
+                Issue.record("docs/filters/\(filter.name).jpg is stale: \(difference)")
+            }
         }
-        let graph = directory.file("graph.lua")
-        try filter.graph(picture: "picture.jpg").write(toFile: graph, atomically: true, encoding: .utf8)
-        let outcome = try Executable.run(["render", graph, "--duration", "0.4"], directory: directory.path)
-        guard outcome.exitCode == 0 else { return outcome.errorText }
-        try FileManager.default.moveItem(atPath: directory.file("picture.jpg"), toPath: picture)
-        return nil
+        let names = Set(filters.map { "\($0.name).jpg" })
+        for file in try manager.contentsOfDirectory(atPath: stored) {
+            #expect(names.contains(file), "docs/filters/\(file) is of no filter")
+        }
+        let size = try manager.contentsOfDirectory(atPath: stored).reduce(0) { sum, file in
+            sum + ((try manager.attributesOfItem(atPath: "\(stored)/\(file)")[.size] as? Int) ?? 0)
+        }
+        #expect(size < 4 << 20, "docs/filters has \(size >> 10) KiB")
     }
 }

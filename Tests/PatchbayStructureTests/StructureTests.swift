@@ -10,13 +10,15 @@ import Testing
         "PatchGraph": ["PatchKernel", "PatchMedia"],
         "PatchFilters": ["PatchGraph", "PatchKernel", "PatchMedia"],
         "PatchFFmpeg": ["PatchGraph", "PatchMedia", "CFFmpeg"],
+        "PatchFrei0r": ["PatchGraph", "PatchMedia", "CFrei0r"],
         "PatchDisplay": ["PatchGraph", "PatchMedia", "CSDL"],
+        "PatchSound": ["PatchGraph", "PatchMedia", "CSpeexDSP", "CEBUR128"],
         "PatchText": ["PatchGraph", "PatchMedia", "CPango"],
         "PatchLua": ["PatchFilters", "PatchGraph", "PatchKernel", "PatchMedia", "CLua"],
         "PatchStudio": ["PatchGraph", "PatchMedia"],
         "Patchbay": [
-            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchDisplay", "PatchText",
-            "PatchLua", "PatchStudio",
+            "PatchMedia", "PatchKernel", "PatchGraph", "PatchFilters", "PatchFFmpeg", "PatchFrei0r", "PatchDisplay",
+            "PatchSound", "PatchText", "PatchLua", "PatchStudio",
         ],
         "PatchbayCLI": ["Patchbay"],
         "PatchbayExample": ["Patchbay"],
@@ -53,7 +55,8 @@ import Testing
             for (number, line) in file.code where line.contains("import C") && !line.hasPrefix("internal import C") {
                 let name = line.split(separator: " ").last ?? ""
                 #expect(
-                    !["CLua", "CFFmpeg", "CLLVM", "CPango", "CSDL"].contains(name), "\(file.path):\(number): \(line)")
+                    !["CLua", "CEBUR128", "CFFmpeg", "CFrei0r", "CLLVM", "CPango", "CSDL", "CSpeexDSP"].contains(name),
+                    "\(file.path):\(number): \(line)")
             }
         }
     }

@@ -10,7 +10,8 @@ public enum StillPicture {
             path, size: nil, orientation: .identity, environment: NodeEnvironment(nodeID: path))
         defer { source.stop() }
         _ = try source.open()
-        guard case .frame(let frame) = source.frame(at: Tick(index: 0, rate: FrameRate(1), hostTime: 0, isOffline: true))
+        guard
+            case .frame(let frame) = source.frame(at: Tick(index: 0, rate: FrameRate(1), hostTime: 0, isOffline: true))
         else { throw PatchError(.media, "'\(path)' has no picture", remedy: "name a PNG or JPEG") }
         return frame
     }

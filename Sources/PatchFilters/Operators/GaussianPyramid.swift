@@ -109,7 +109,8 @@ final class GaussianPyramid {
             across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
             down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
         self.blur = try blur(halves, halves, Self.radius)
-        long = isPacked
+        long =
+            isPacked
             ? []
             : try [12, 16].map { radius in
                 (

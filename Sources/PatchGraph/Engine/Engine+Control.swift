@@ -54,6 +54,21 @@ extension Engine {
 
     public var controls: [(control: PatchGraph.Control, value: ControlValue)] { parameters.controls }
 
+    /// Tells a running node something that is no parameter, such as a libavfilter command.
+    /// - Throws: `PatchError` that names the node and what can be told.
+    public func command(node id: NodeID, target: String, name: String, argument: String) throws {
+        let taker: (any CommandTaking)? =
+            switch instances[id]?.body {
+            case .native(let native)?: native
+            case .source(let source, _)?: source as? any CommandTaking
+            default: nil
+            }
+        guard let taker else { throw PatchError(.usage, "no running node '\(id)' takes commands", node: id) }
+        do { try taker.command(target, name, argument) } catch {
+            throw (error as? PatchError ?? PatchError(.usage, "\(error)")).placed(node: id)
+        }
+    }
+
     /// The open sink of this name, for the host program to attach to; nil when there is none of that type.
     public func sink<Sink: MediaSink>(_ id: NodeID, as type: Sink.Type = Sink.self) -> Sink? {
         guard case .sink(let sink)? = instances[id]?.body else { return nil }
@@ -108,6 +123,7 @@ extension Engine {
                 }
                 node.frames = meters[index].frames
                 (node.p50, node.p99) = meters[index].durations.percentiles
+                if case .operate(let operate) = step, let work = operate.work as? any FrameOperator { work.fill(&node) }
                 return node
             }
         }

@@ -7,6 +7,8 @@ final class Instance: Sendable {
         case source(any MediaSource, SourceFormat)
         case sink(any MediaSink)
         case processor(any VideoProcessor)
+        case native(any NativeNode)
+        case sound(any SoundProcessor, AudioFormat)
     }
 
     let id: NodeID
@@ -86,6 +88,8 @@ final class Instance: Sendable {
         case .source(let source, _): source as? any AdjustableNode
         case .sink(let sink): sink as? any AdjustableNode
         case .processor(let processor): processor as? any AdjustableNode
+        case .native(let node): node as? any AdjustableNode
+        case .sound(let processor, _): processor as? any AdjustableNode
         }
     }
 
@@ -94,6 +98,9 @@ final class Instance: Sendable {
         if let changed = life.withLock({ $0.changedFormat }) { format.video = changed }
         return format
     }
+
+    /// What a sound filter works on; nil for all other nodes.
+    var soundFormat: AudioFormat? { if case .sound(_, let format) = body { format } else { nil } }
 
     func changeFormat(to format: VideoFormat) { life.withLock { $0.changedFormat = format } }
 
@@ -136,7 +143,8 @@ final class Instance: Sendable {
             } else if !isUnavailable {
                 sink.finish()
             }
-        case .processor: break
+        case .processor, .sound: break
+        case .native(let node): node.stop()
         }
     }
 }
@@ -156,8 +164,10 @@ final class InstanceStore: Sendable {
 
     /// The running instance for the node, or a new one: made, and opened when it is a source.
     /// - Throws: `PatchError` that names the node and its line.
-    func instance(for node: PatchNode, environment: NodeEnvironment) throws -> (Instance, isNew: Bool) {
-        if let known = self[node.id], known.isSame(as: node) { return (known, false) }
+    func instance(
+        for node: PatchNode, environment: NodeEnvironment, sound: AudioFormat? = nil
+    ) throws -> (Instance, isNew: Bool) {
+        if let known = self[node.id], known.isSame(as: node), known.soundFormat == sound { return (known, false) }
         let kind = try registry.kind(of: node)
         do {
             switch kind.factory {
@@ -175,6 +185,13 @@ final class InstanceStore: Sendable {
                 return (
                     Instance(node, .processor(try make(node.options, environment)), schema: kind.schema), true
                 )
+            case .native(let make):
+                return (Instance(node, .native(try make(node.options, environment)), schema: kind.schema), true)
+            case .sound(let make):
+                let format = sound ?? AudioFormat()
+                let processor = try make(node.options, environment)
+                try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
+                return (Instance(node, .sound(processor, format), schema: kind.schema), true)
             case .builtIn: throw PatchError(.graph, "\(node.kind) is not opened")
             }
         } catch {

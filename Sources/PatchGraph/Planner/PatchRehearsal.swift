@@ -49,6 +49,7 @@ private final class RehearsedNodes: NodeProvider {
     private let bindings: [String: String]
     private var sources: [NodeID: (source: any MediaSource, format: SourceFormat)] = [:]
     private var sinks: [NodeID: any MediaSink] = [:]
+    private var natives: [any NativeNode] = []
     private(set) var notes: [PatchNote] = []
     /// What nodes said while they were opened.
     private let said = Monitor<[PatchNote]>([])
@@ -60,7 +61,10 @@ private final class RehearsedNodes: NodeProvider {
         self.bindings = bindings
     }
 
-    func close() { for (source, _) in sources.values { source.stop() } }
+    func close() {
+        for (source, _) in sources.values { source.stop() }
+        for native in natives { native.stop() }
+    }
 
     private func environment(_ node: PatchNode) -> NodeEnvironment {
         NodeEnvironment(
@@ -135,6 +139,22 @@ private final class RehearsedNodes: NodeProvider {
             throw PatchError(.graph, "\(node.kind) is no filter", node: node.id, at: node.location)
         }
         return try make(node.options, environment(node))
+    }
+
+    func native(of node: PatchNode) throws -> (any NativeNode)? {
+        guard case .native(let make) = try registry.kind(of: node).factory else { return nil }
+        let native = try make(node.options, environment(node))
+        natives.append(native)
+        return native
+    }
+
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
+        guard case .sound(let make) = try registry.kind(of: node).factory else {
+            throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
+        }
+        let processor = try make(node.options, environment(node))
+        try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
+        return processor
     }
 
     func request(

@@ -23,8 +23,14 @@ public protocol GraphHost: AnyObject, Sendable {
     func parameterFloats(node: NodeID, name: String) -> [Float]?
     /// The newest numbers that a node's native operators publish; nil when they are still those of tick `seen`.
     func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot?
+    /// Tells a native node something that is no parameter.
+    /// - Throws: `PatchError` that says what can be told.
+    func command(node: NodeID, target: String, name: String, argument: String) throws
 }
 
 extension GraphHost {
     public func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? { nil }
+    public func command(node: NodeID, target: String, name: String, argument: String) throws {
+        throw PatchError(.usage, "this host passes no commands on", node: node)
+    }
 }

@@ -210,6 +210,8 @@ final class ScriptLoop {
                 case .option(let node, let name, let value):
                     host.setOption(node: script.id(node), name: name, value: value)
                 case .control(let name, let value): host.setControl(name, value)
+                case .command(let node, let target, let name, let argument):
+                    try host.command(node: script.id(node), target: target, name: name, argument: argument)
                 }
             }
             script.edits.removeAll()

@@ -12,6 +12,7 @@ final class GraphScript {
         case parameter(node: Int, name: String, value: ParameterValue)
         case option(node: Int, name: String, value: OptionValue?)
         case control(String, ControlValue)
+        case command(node: Int, target: String, name: String, argument: String)
     }
 
     /// As the person named it.
