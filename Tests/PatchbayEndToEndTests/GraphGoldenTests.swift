@@ -13,7 +13,7 @@ import Testing
     /// Graphs that stand in their picture as something other than what binds `cam` above.
     static let cameras = ["studio": "greenscreen", "replay": "guest"]
     /// Controls that show what a graph is for.
-    static let settings = ["replay": "freeze=true"]
+    static let settings = ["replay": "freeze=true", "news": "clock=20:15:00"]
 
     @Test func theShopWindowIsFull() throws {
         #expect(try GraphsTests.graphs().count >= 12)
