@@ -18,7 +18,7 @@ local gate = kernel {
 
 local print = filter.lut3d { "print", file = "assets/film.cube", intensity = look }
 local glow  = require "looks.glow" { "halation", amount = 0.28, threshold = 0.72 }
-local grain = filter.filmGrain { "grain", amount = 0.11, grain = 1.6, shadows = 0.2 }
+local grain = filter.filmGrain { "grain", amount = 0.09, grain = 1.3, shadows = 0.2 }
 local edges = filter.vignette { "edges", amount = 0.55, start = 0.42, finish = 0.95 }
 
 -- 2.39:1, with edges that are not quite sharp, as the aperture plate is out of focus.

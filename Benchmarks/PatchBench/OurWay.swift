@@ -74,10 +74,11 @@ extension OurWay {
 
     private typealias Look = Reference.Look
 
-    /// W1's five filters.
+    /// W1's five filters. Ours keep what leaves 0…1, where 8-bit libraries cut it: a kernel does that before the vignette.
     static let look = """
         filter.contrast{ contrast = \(Look.contrast) } >> filter.brightness{ brightness = \(Look.brightness) } >> \
         filter.saturation{ saturation = \(Look.saturation) } >> \
+        kernel{ pixel = function(c) return vec4(clamp(c.rgb, 0, 1), c.a) end } >> \
         filter.vignette{ start = \(Look.vignetteStart), finish = \(Look.vignetteEnd) } >> \
         filter.gamma{ gamma = \(Look.gamma) }
         """

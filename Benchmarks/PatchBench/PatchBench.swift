@@ -173,11 +173,10 @@ final class Bench {
             }
             let rows = workload.checkedRows(height: options.height)
             let stride = bytes.count / options.height
-            // A band only of pictures in one plane.
+            // Of a picture in planes, a band of the first one.
+            let line = workload.format.planeCount > 1 ? options.width : stride
             let range =
-                rows.count == options.height || workload.format.planeCount > 1
-                ? 0..<(rows.count == options.height ? bytes.count : rows.upperBound * options.width)
-                : rows.lowerBound * stride..<rows.upperBound * stride
+                rows.count == options.height ? 0..<bytes.count : rows.lowerBound * line..<rows.upperBound * line
             difference = try Difference(bytes[range], reference[range])
         } catch {
             return (nil, "\(error)")

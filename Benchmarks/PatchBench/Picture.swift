@@ -118,6 +118,11 @@ struct TestPictures {
         }
     }
 
+    /// The first motif; luma alone for gray8.
+    subscript(_ format: PixelFormat) -> Frame {
+        format == .rgba ? rgba : format == .gray8 ? byName["gray"] ?? yuv420p : yuv420p
+    }
+
     private static func fill(
         _ frame: Frame, _ pixel: (_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ noise: Int) -> [Int]
     ) {

@@ -55,9 +55,9 @@ enum Reference {
 
     static func clamp(_ x: Double) -> Double { min(1, max(0, x)) }
 
-    /// How much the vignette leaves at a pixel.
-    static func vignette(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Double {
-        let distance = hypot((Double(x) + 0.5) / Double(width) - 0.5, (Double(y) + 0.5) / Double(height) - 0.5)
+    /// How much the vignette leaves at a place in pixels; the first pixel's middle is (0.5, 0.5).
+    static func vignette(_ x: Double, _ y: Double, _ width: Int, _ height: Int) -> Double {
+        let distance = hypot(x / Double(width) - 0.5, y / Double(height) - 0.5)
         let t = clamp((distance - Look.vignetteStart) / (Look.vignetteEnd - Look.vignetteStart))
         return 1 - t * t * (3 - 2 * t)
     }
@@ -65,22 +65,30 @@ enum Reference {
     static func look(_ color: [Double], _ x: Int, _ y: Int, _ width: Int, _ height: Int) -> [Double] {
         let bright = color.map { ($0 - 0.5) * Look.contrast + 0.5 + Look.brightness }
         let luma = zip(bright, Look.luma).reduce(0) { $0 + $1.0 * $1.1 }
-        let left = vignette(x, y, width, height)
+        let left = vignette(Double(x) + 0.5, Double(y) + 0.5, width, height)
         return bright.map { pow(clamp(luma + ($0 - luma) * Look.saturation) * left, Look.gamma) }
     }
 
-    /// FFmpeg's eq, then a vignette towards black, on full-range components; chroma is brought up to luma's size, worked
-    /// on, and brought down again.
+    /// FFmpeg's eq, then a vignette towards black, on full-range components, each plane at its own size. Chroma sits left:
+    /// on even columns, between rows.
     private static func lookYCbCr(_ frame: Frame) -> [UInt8] {
-        var picture = components(frame, range: .full)
-        picture.map { color, x, y in
-            let bright = clamp((color[0] - 0.5) * Look.contrast + 0.5 + Look.brightness)
-            let left = vignette(x, y, frame.width, frame.height)
-            return [
-                pow(bright, Look.gamma) * left, color[1] * Look.saturation * left, color[2] * Look.saturation * left,
-            ]
+        (0..<3).flatMap { plane -> [UInt8] in
+            var picture = RealPicture(plane: plane, of: frame, offset: plane == 0 ? 0 : 128, scale: 255)
+            for y in 0..<picture.height {
+                for x in 0..<picture.width {
+                    let value = picture[0, x, y]
+                    if plane == 0 {
+                        let bright = clamp((value - 0.5) * Look.contrast + 0.5 + Look.brightness)
+                        let left = vignette(Double(x) + 0.5, Double(y) + 0.5, frame.width, frame.height)
+                        picture[0, x, y] = pow(bright, Look.gamma) * left
+                    } else {
+                        let left = vignette(Double(2 * x) + 0.5, Double(2 * y + 1), frame.width, frame.height)
+                        picture[0, x, y] = value * Look.saturation * left
+                    }
+                }
+            }
+            return picture.codes(0, offset: plane == 0 ? 0 : 128)
         }
-        return subsampled(picture, range: .full)
     }
 
     private static func blurred(_ workload: Workload, _ pictures: TestPictures, sigma: Double) -> [UInt8] {

@@ -270,7 +270,6 @@ int main() {
     add("W3-luma", "gray", "bilateral", {"[in0]bilateral=sigmaS=4:sigmaR=0.1", "", "gray", ""});
     for (const char *row : {"W3-rgb", "W3-guided"})
         add(row, "rgba", "bilateral", {"[in0]format=gbrp,bilateral=sigmaS=4:sigmaR=0.1:planes=7", "", "rgba", ""});
-    add("W3-guided", "rgba", "guided", {"[in0]format=gbrp,guided=radius=7:eps=0.01:planes=7", "", "rgba", ""});
 
     using Inputs = std::vector<std::pair<std::string, std::string>>;
     const auto mix = [&peer](

@@ -179,8 +179,10 @@ int main(int argc, char **argv) {
     for (const std::string format : {"rgba", "yuv420p"}) {
         const std::string b = "b-" + format;
         const std::string composed = "compositor name=c background=black max-threads=@N@ ";
+        // What it composes it brings to its output's format first, which must therefore have alpha.
+        const std::string end = format == "rgba" ? "c." : "c. ! video/x-raw,format=AYUV ! " + convert;
         mix("W4", format, "compositor", {format, "overlay-straight"},
-            composed + "sink_1::xpos=@X@ sink_1::ypos=@Y@ @IN0@ ! c.sink_0 @IN1@ ! c.sink_1 c.");
+            composed + "sink_1::xpos=@X@ sink_1::ypos=@Y@ @IN0@ ! c.sink_0 @IN1@ ! c.sink_1 " + end);
         std::string quarters = composed, wires;
         for (int i = 0; i < 4; i++) {
             const auto pad = "sink_" + std::to_string(i);
@@ -193,7 +195,7 @@ int main(int argc, char **argv) {
         faded << composed << "sink_1::alpha=" << fade << " @IN0@ ! c.sink_0 @IN1@ ! c.sink_1 c.";
         mix("W9", format, "compositor", {format, b}, faded.str());
         mix("W8", format, "alpha,compositor", {b, "key-" + format},
-            composed + "@IN0@ ! c.sink_0 @IN1@ ! " + convert + " ! alpha method=green ! c.sink_1 c.");
+            composed + "@IN0@ ! c.sink_0 @IN1@ ! " + convert + " ! alpha method=custom target-r=25 target-g=205 target-b=35 angle=35 ! c.sink_1 " + end);
     }
     return peer.serve();
 }

@@ -21,6 +21,15 @@ enum FakeGraph {
                 [
                     OptionSchema("string", .string, "What it says.", required: true, live: true),
                     OptionSchema("font", .string, ""),
+                    OptionSchema("size", .number(1...2000), "", live: true),
+                    OptionSchema("color", .color, "", live: true),
+                    OptionSchema("width", .integer(1...16384), "", live: true),
+                    OptionSchema("height", .integer(1...16384), "", live: true),
+                    OptionSchema("align", .choice(["left", "center", "right"]), "", live: true),
+                    OptionSchema(
+                        "shadow",
+                        .record([OptionSchema("y", .number(-200...200), ""), OptionSchema("blur", .number(0...200), "")]),
+                        "", live: true),
                     OptionSchema(
                         "outline",
                         .record([OptionSchema("width", .number(0...100), ""), OptionSchema("color", .color, "")]), "",

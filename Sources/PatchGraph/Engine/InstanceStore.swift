@@ -88,6 +88,8 @@ final class Instance: Sendable {
         case .source(let source, _): source as? any AdjustableNode
         case .sink(let sink): sink as? any AdjustableNode
         case .processor(let processor): processor as? any AdjustableNode
+        case .native(let node): node as? any AdjustableNode
+        case .sound(let processor, _): processor as? any AdjustableNode
         }
     }
 

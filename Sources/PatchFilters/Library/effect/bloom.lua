@@ -1,6 +1,6 @@
--- Bright parts glow: what is above the threshold (the colour times smoothstep(threshold, threshold + knee, largest
--- channel)), blurred, is screened over the picture: 1 - (1 - c)(1 - glow * intensity). The blur works
--- on a quarter of the size: two rounds across and down of 13 reads weighted by a Gaussian, the second round twice as wide. Encoded values; alpha is kept.
+-- Bright parts glow: what is above the threshold (the colour times smoothstep(threshold, threshold + knee, largest channel)),
+-- blurred, is screened over the picture: 1 - (1 - c)(1 - glow * intensity). The blur works on a quarter of the size: two rounds
+-- across and down of 13 reads weighted by a Gaussian, the second round twice as wide. Encoded values; alpha is kept.
 -- intensity: 0…2, neutral 0; threshold: 0…1; knee: 0…1; radius: 0…0.1 of the picture's height (sigma of the glow).
 local function blurred(across, share)
   return function(src, pos, p)
