@@ -85,7 +85,9 @@ let package = Package(
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
         tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting", exclude: ["Fixtures"]),
+        tests(
+            "PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
+            exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),

@@ -129,7 +129,8 @@ import Testing
             return (255 - index % 4 * 85, index / 4 % 4 * 85, index / 16 * 85)
         }
         let small = try picture(100) { _, _ in (0, 0, 0) }
-        let tables = LookupTables { path in path.hasSuffix("tiles.png") ? tiles : path.hasSuffix("h.png") ? hald : small }
+        let tables = LookupTables { path in path.hasSuffix("tiles.png") ? tiles : path.hasSuffix("h.png") ? hald : small
+        }
         let swapped = try tables.table("/tiles.png", layout: .tiles)
         #expect(swapped.size == 64)
         let entry = swapped.entries[(5 * 64 + 20) * 64 + 63]
