@@ -66,7 +66,7 @@ let package = Package(
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
-        tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
+        tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),
         tests("PatchbayStructureTests", "PatchTesting"),
         tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
     ].filter { !$0.isTest || chosenTests?.contains($0.name) ?? true },

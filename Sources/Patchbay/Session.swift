@@ -19,6 +19,8 @@ public struct SessionOptions: Sendable {
     public var duration: MediaTime?
     /// Render threads, 1…64; nil is one a core.
     public var workers: Int?
+    /// Cores that the render threads are tied to; empty leaves the choice to the system.
+    public var affinity: [Int] = []
     /// Overrides the graph's canvas.
     public var size: (width: Int, height: Int)?
     /// Overrides the graph's rate.
@@ -150,6 +152,7 @@ public final class PatchbaySession: Sendable {
         var configuration = EngineConfiguration()
         configuration.clock = options.isOffline ? .offline : .live
         configuration.workers = options.workers
+        configuration.affinity = options.affinity
         configuration.duration = options.duration
         configuration.graphDirectory = graphDirectory
         configuration.bindings = options.bindings

@@ -16,18 +16,20 @@ extension Planner {
     /// - Parameter reader: the space in which the picture will be read.
     func intermediate(_ expression: PictureExpression, readIn reader: KernelSpace = .rgb) -> VideoFormat {
         if let planar = planarFormat(expression), reader != .rgb || prefersPlanes(expression) { return planar }
-        return VideoFormat(.half4, width: expression.width, height: expression.height, color: .srgb)
+        return VideoFormat(
+            .half4, width: expression.width, height: expression.height, color: encodedColor(expression))
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
     mutating func store(
-        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb
+        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb, asLight: Bool = false
     ) throws -> StoredPicture {
         switch picture {
         case .stored(let stored): return stored
         case .expression(let expression):
+            let format = intermediate(expression, readIn: reader)
             let stored = try compute(
-                expression, as: intermediate(expression, readIn: reader),
+                expression, as: asLight ? linear(format) : format,
                 reason: "its reader looks at neighbouring or other pixels")
             if let upstream { pictures[upstream] = .stored(stored) }
             return stored

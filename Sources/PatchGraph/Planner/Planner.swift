@@ -150,7 +150,7 @@ struct Planner {
                 return .parameter(storeIndex: found.index, count: found.count)
             }
             var expression = PictureExpression(
-                kernel: stage.kernel, inputs: [], uniforms: uniforms, width: size.width, height: size.height,
+                kernel: inGraphsLight(stage.kernel), inputs: [], uniforms: uniforms, width: size.width, height: size.height,
                 nodes: [node.id])
             for source in stage.inputs {
                 switch source {
@@ -197,7 +197,9 @@ struct Planner {
                 return nil
             }
         }
-        var stored = try store(picture, ofNode: upstream, readIn: space)
+        let readsLight = needsStoredLight(expression.kernel, input: index, sameSize: sameSize)
+        var stored = try store(picture, ofNode: upstream, readIn: space, asLight: readsLight && readers <= 1)
+        if readsLight { stored = try asLight(stored, ofNode: upstream) }
         if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }

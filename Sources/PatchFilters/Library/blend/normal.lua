@@ -3,6 +3,7 @@
 -- opacity: 0…1 of the overlay, neutral 0.
 return kernel {
   summary = "Lays one picture over another.",
+  space = "any",
   inputs = { "image", "overlay" },
   alpha = "premultiplied",
   params = { opacity = { 1, min = 0, max = 1, neutral = 0, label = "Opacity" } },

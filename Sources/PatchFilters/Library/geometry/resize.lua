@@ -3,6 +3,7 @@
 -- Shrinking to less than half skips pixels.
 return kernel {
   summary = "Gives the picture another size.",
+  space = "any",
   alpha = "premultiplied",
   pixel = function(c) return c end,
 }
