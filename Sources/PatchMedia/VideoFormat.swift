@@ -27,6 +27,13 @@ public struct VideoFormat: Hashable, Sendable {
     /// Size after orientation.
     public var displaySize: (width: Int, height: Int) { orientation.size(width: width, height: height) }
 
+    /// Bytes of one picture's samples, without padding.
+    public var bytes: Int {
+        pixelFormat.planes.reduce(0) {
+            $0 + $1.width(of: width) * $1.height(of: height) * $1.bytesPerPixel
+        }
+    }
+
     /// The largest side that any node accepts, in pixels.
     public static let maximumSide = 16384
 }

@@ -13,6 +13,7 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         NodeRegistry(
             MediaSources.kinds(standIns: ["test": PatternSources.testPattern]) + PatternSources.kinds
-                + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData)])
+                + MediaSinks.kinds + DisplaySink.kinds + [RawDataOutput.kind(handlers: rawData), .delay],
+            operators: NativeOperators.all)
     }
 }

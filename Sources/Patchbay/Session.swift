@@ -313,5 +313,8 @@ private final class SessionHost: GraphHost {
         // The script host has checked name and value against the same schema.
         try? engine.setControl(name, value)
     }
+    func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? {
+        engine.operatorData(node: node, after: seen)
+    }
     func parameterFloats(node: NodeID, name: String) -> [Float]? { engine.parameterFloats(node: node, name: name) }
 }

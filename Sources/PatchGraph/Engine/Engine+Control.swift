@@ -10,6 +10,20 @@ extension Engine {
     /// A parameter's floats as of the last tick; nil when no running node has it.
     public func parameterFloats(node: NodeID, name: String) -> [Float]? { parameters.floats(node: node, name: name) }
 
+    /// The newest numbers that a node's native operators publish (a histogram, a centroid, corners); nil when the plan on air
+    /// has no such node, before its first tick, and when they are still those of tick `seen`.
+    public func operatorData(node: NodeID, after seen: Int64 = -1) -> OperatorData.Snapshot? {
+        guard let plan else { return nil }
+        var merged: OperatorData.Snapshot?
+        for case .operate(let operate) in plan.steps where operate.id == node {
+            guard let snapshot = operate.data?.read(after: seen) else { continue }
+            merged = OperatorData.Snapshot(
+                tick: max(snapshot.tick, merged?.tick ?? 0),
+                values: (merged?.values ?? [:]).merging(snapshot.values) { $1 })
+        }
+        return merged
+    }
+
     /// An operator's setting of a control; it survives reloads.
     /// - Throws: `PatchError.usage` for an unknown name or an illegal value.
     public func setControl(_ name: String, _ value: ControlValue) throws { try parameters.setControl(name, value) }
@@ -68,6 +82,7 @@ extension Engine {
                     guard !pass.nodes.isEmpty else { return nil }
                     node = NodeStatistics(id: pass.nodes.joined(separator: "+"), kind: "pass")
                 case .process(let process): node = NodeStatistics(id: process.id, kind: "native")
+                case .operate(let operate): node = NodeStatistics(id: operate.id, kind: "native \(operate.name)")
                 }
                 node.frames = meters[index].frames
                 (node.p50, node.p99) = meters[index].durations.percentiles

@@ -49,7 +49,7 @@ extension Engine {
                 plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
-            executor.warm()
+            executor.warm(parameters)
             if plan.crossfade > 0, let current = air.withLock({ $0.isRunning ? $0.current : nil }) {
                 let ticks = max(1, plan.rate.frame(at: MediaTime(seconds: plan.crossfade)))
                 fade = try Crossfade(from: current, to: executor, ticks: ticks, compiler: compiler, pools: pools)
@@ -70,7 +70,7 @@ extension Engine {
         }
         let retired = instances.replace(with: Array(nodes.used.values))
         if !retired.isEmpty { chores.notify { $0.append(.retire(retired)) } }
-        pools.keep(Set(executor.plan.passes.map { executor.plan.slots[$0.output] }))
+        pools.keep(executor.poolKeys)
         for problem in problems { report(problem.node ?? "", .problem(problem), problem.location) }
         return LoadReport(
             generation: generation, notes: executor.plan.notes, planTime: planned - begin,
@@ -202,6 +202,7 @@ final class EngineNodes: NodeProvider {
     }
 
     func kindSchema(of node: PatchNode) throws -> NodeSchema { try engine.registry.kind(of: node).schema }
+    func nativeOperator(_ name: String) throws -> OperatorKind { try engine.registry.nativeOperator(name) }
 
     func ports(of node: PatchNode) throws -> NodePorts { try engine.registry.ports(of: node) }
 
@@ -252,7 +253,7 @@ extension NodeRegistry {
             let schema = try kind(of: node).schema
             return NodePorts(
                 names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
-                isSink: schema.role == .sink)
+                isSink: schema.role == .sink, isDelay: schema.isDelay)
         }
     }
 }

@@ -118,6 +118,7 @@ final class InstanceStore: Sendable {
                 }
             case .sink(let make): return (Instance(node, .sink(try make(node.options, environment))), true)
             case .processor(let make): return (Instance(node, .processor(try make(node.options, environment))), true)
+            case .builtIn: throw PatchError(.graph, "\(node.kind) is not opened")
             }
         } catch {
             throw PatchError.placing(error, node)

@@ -231,6 +231,16 @@ final class ParameterStore: Sendable {
         }
     }
 
+    /// Writes the values of the last snapshot where a plan that is not on air yet wants them.
+    func present(_ targets: [UniformTarget], into uniforms: UnsafeMutablePointer<Float>) {
+        state.withLock { state in
+            for target in targets {
+                let value = state.entries[target.storeIndex].value
+                for lane in 0..<target.count { uniforms[target.offset + lane] = value[lane] }
+            }
+        }
+    }
+
     private static func step(_ index: Int, _ now: Double, in state: inout State) {
         switch state.entries[index].motion {
         case .still: return

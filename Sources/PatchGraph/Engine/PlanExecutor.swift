@@ -18,35 +18,52 @@ final class PlanExecutor: @unchecked Sendable {
 
     /// A step flattened for the frame path: indices into the tables below instead of arrays, so that a tick copies no
     /// array and touches no reference count but its frames'.
-    private struct Work {
-        /// nil for a native filter.
+    struct Work {
+        /// One of these three.
         var pass: CompiledPass?
         /// For the chroma planes, where they are computed apart.
         var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
+        var operation: (any NativeOperator)?
         var pool: FramePool?
         var inputs: Range<Int>
         var output: Int
         var releases: Range<Int>
-        var uniformOffset: Int
-        var bandRows: Int
+        var uniformOffset = 0
+        var bandRows = 1
+        var isSeed = false
+        var toleratesMissingInputs = false
+        var ends: PassEnds?
+        var data: OperatorData?
+        /// Runs though nobody may need its picture, because its numbers are read.
+        var isWatched = false
     }
-    private let work: UnsafeMutableBufferPointer<Work>
+    let work: UnsafeMutableBufferPointer<Work>
     /// Slot numbers that `Work.inputs` and `Work.releases` point into.
-    private let slotTable: UnsafeMutableBufferPointer<Int>
-    private let slots: UnsafeMutableBufferPointer<Frame?>
-    private let images: UnsafeMutableBufferPointer<ImageReference>
+    let slotTable: UnsafeMutableBufferPointer<Int>
+    let slots: UnsafeMutableBufferPointer<Frame?>
+    let images: UnsafeMutableBufferPointer<ImageReference>
     /// The chroma planes of the same.
-    private let chromaImages: UnsafeMutableBufferPointer<ImageReference>
-    private let uniforms: UnsafeMutableBufferPointer<Float>
-    /// Nanoseconds that each step took in this tick.
-    private let durations: UnsafeMutableBufferPointer<Int64>
-    private let sourceSlots: [Int?]
-    private let sinkSlots: [Int?]
+    let chromaImages: UnsafeMutableBufferPointer<ImageReference>
+    let uniforms: UnsafeMutableBufferPointer<Float>
+    /// Whether this tick's results depend on each slot.
+    let needed: UnsafeMutableBufferPointer<Bool>
+    /// What may be needed changes from tick to tick.
+    let hasDemand: Bool
+    let memories: FrameMemories
+    /// Pools that the steps take frames from.
+    let poolKeys: Set<PoolStore.Key>
+    /// Stands in for an input that has no picture.
+    let nothing: ImageReference
+    private let nothingFrame: Frame
+    /// Nanoseconds that each step took in this tick; −1 for one that did not run.
+    let durations: UnsafeMutableBufferPointer<Int64>
+    let sourceSlots: [Int?]
+    let sinkSlots: [Int?]
     /// The frame that each source showed last, in the planned format.
     private var held: [Frame?]
     /// Stand-ins for sources that have not delivered yet.
-    private let blanks: [Frame?]
+    let blanks: [Frame?]
     /// What this tick gives each sink; nil where nothing has come yet or a processor dropped the frame.
     private var results: [Frame?]
     /// The frame that each sink got last, for ticks that come too late to be rendered.
@@ -77,24 +94,45 @@ final class PlanExecutor: @unchecked Sendable {
             table += slots
             return table.count - slots.count..<table.count
         }
+        var keys: Set<PoolStore.Key> = []
+        func pool(_ slot: Int, owner: String? = nil, held: Int = 0) -> FramePool {
+            // A frame or two more fit into the pool that all share.
+            let isOwn = held > 8
+            let key = PoolStore.Key(format: plan.slots[slot], owner: isOwn ? owner : nil, held: isOwn ? held : 0)
+            keys.insert(key)
+            return store.pool(key)
+        }
         let steps = plan.steps.map { step -> Work in
+            var work = Work(inputs: place(step.inputs), output: step.output, releases: place(step.releases))
             switch step {
             case .pass(let pass):
-                Work(
-                    pass: pass.compiled, chroma: pass.chroma, processor: nil,
-                    pool: store.pool(for: plan.slots[pass.output]),
-                    inputs: place(pass.inputs), output: pass.output, releases: place(pass.releases),
-                    uniformOffset: pass.uniformOffset,
-                    bandRows: Self.bandRows(
-                        alignment: pass.rowAlignment, height: plan.slots[pass.output].height,
-                        workers: workers))
-            case .process(let process):
-                Work(
-                    pass: nil, processor: process.processor, pool: nil, inputs: place([process.input]),
-                    output: process.output, releases: place(process.releases), uniformOffset: 0, bandRows: 1)
+                work.pass = pass.compiled
+                work.chroma = pass.chroma
+                work.pool = pool(pass.output, owner: pass.nodes.joined(separator: "+"), held: pass.heldFrames)
+                work.uniformOffset = pass.uniformOffset
+                work.bandRows = Self.bandRows(
+                    alignment: pass.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
+                work.isSeed = pass.isSeed
+                work.ends = pass.ends
+            case .process(let process): work.processor = process.processor
+            case .operate(let operate):
+                work.operation = operate.work
+                work.pool = pool(operate.output)
+                work.uniformOffset = operate.uniformOffset
+                work.toleratesMissingInputs = operate.toleratesMissingInputs
+                work.data = operate.data
+                work.isWatched = operate.isWatched
             }
+            return work
         }
+        poolKeys = keys
+        hasDemand = steps.contains { $0.operation != nil || $0.ends != nil }
         let nothing = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
+        nothingFrame = nothing
+        self.nothing = ImageReference(nothing)
+        needed = .allocate(capacity: plan.slots.count)
+        needed.initialize(repeating: true)
+        memories = FrameMemories(plan.memories)
         work = .allocate(capacity: steps.count)
         _ = work.initialize(from: steps)
         slotTable = .allocate(capacity: table.count)
@@ -129,6 +167,7 @@ final class PlanExecutor: @unchecked Sendable {
         chromaImages.deallocate()
         uniforms.deallocate()
         durations.deallocate()
+        needed.deallocate()
     }
 
     /// About four bands a thread: fine enough to even out, coarse enough to keep whole cache lines of rows together.
@@ -147,6 +186,7 @@ final class PlanExecutor: @unchecked Sendable {
 
     /// Takes over what the plan before held, so that nothing flickers: the last frame of each source that goes on.
     func inherit(from other: PlanExecutor) {
+        memories.inherit(from: other.memories)
         for (index, source) in plan.sources.enumerated() {
             for otherIndex in other.sources.indices where sources[index] === other.sources[otherIndex] {
                 if let frame = other.held[otherIndex], frame.format == source.format { held[index] = frame }
@@ -210,17 +250,23 @@ final class PlanExecutor: @unchecked Sendable {
             // A source that has not begun is blank where others are mixed with it, and absent where it is alone.
             slots[slot] = held[index] ?? (anyHeld ? blanks[index] : nil)
         }
+        memories.recall(into: slots)
+        if hasDemand { findNeeded() }
         let context = FrameContext(time: tick.time.seconds, frame: tick.index)
         var start = monotonicNanoseconds()
         for index in work.indices {
-            run(index, tick, context, workers)
+            if needed[work[index].output] {
+                run(index, tick, context, workers)
+                let end = monotonicNanoseconds()
+                durations[index] = end - start
+                start = end
+            } else {
+                durations[index] = -1
+            }
             for release in work[index].releases { slots[slotTable[release]] = nil }
-            let end = monotonicNanoseconds()
-            durations[index] = end - start
-            start = end
         }
         meters.withLock { meters in
-            for index in durations.indices {
+            for index in durations.indices where durations[index] >= 0 {
                 meters[index].frames += 1
                 meters[index].durations.add(durations[index])
             }
@@ -230,63 +276,8 @@ final class PlanExecutor: @unchecked Sendable {
             results[index] = slots[slot]
             if let frame = slots[slot] { delivered[index] = frame }
         }
+        memories.capture(from: slots)
         for slot in slots.indices { slots[slot] = nil }
-    }
-
-    private func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) {
-        let output = work[index].output
-        guard let pass = work[index].pass else {
-            let made = slots[slotTable[work[index].inputs.lowerBound]].flatMap {
-                work[index].processor?.process($0, at: tick.time)
-            }
-            slots[output] = made
-            if let made, made.format != plan.slots[output] {
-                slots[output] = nil
-                starved.add(1, ordering: .relaxed)
-            }
-            return
-        }
-        guard bindInputs(of: index) else {
-            slots[output] = nil
-            return
-        }
-        guard let frame = work[index].pool?.take() else {
-            // Consumers hold every buffer: the sink's counters show the gap.
-            starved.add(1, ordering: .relaxed)
-            slots[output] = nil
-            return
-        }
-        slots[output] = frame
-        if let job = job(index, pass, frame, context) { workers.run(job) }
-    }
-
-    /// A pass over the pictures that are bound now.
-    private func job(_ index: Int, _ pass: CompiledPass, _ frame: Frame, _ context: FrameContext) -> BandJob? {
-        guard let uniformBase = uniforms.baseAddress else { return nil }
-        let count = work[index].inputs.count
-        var job = BandJob(
-            pass: pass, inputs: UnsafeBufferPointer(start: images.baseAddress, count: count),
-            output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-            context: context, rows: frame.height, bandRows: work[index].bandRows)
-        if let chroma = work[index].chroma {
-            job.chroma = ChromaJob(
-                pass: chroma, inputs: UnsafeBufferPointer(start: chromaImages.baseAddress, count: count),
-                output: job.output.showing(chroma.description.planes, of: frame.format.pixelFormat))
-        }
-        return job
-    }
-
-    /// Points the image references at what the step reads. False when one of them has no frame.
-    private func bindInputs(of index: Int) -> Bool {
-        for (position, entry) in work[index].inputs.enumerated() {
-            guard let frame = slots[slotTable[entry]] else { return false }
-            images[position] = ImageReference(frame)
-            if let chroma = work[index].chroma {
-                chromaImages[position] = images[position].showing(
-                    chroma.description.planes, of: frame.format.pixelFormat)
-            }
-        }
-        return true
     }
 
     func frame(forSink index: Int) -> Frame? { results[index] }
@@ -294,44 +285,5 @@ final class PlanExecutor: @unchecked Sendable {
     func replaceFrame(forSink index: Int, with frame: Frame) {
         results[index] = frame
         delivered[index] = frame
-    }
-
-    /// Computes a band of every pass off air, so that the first frame on air finds code, buffers and uniforms in place.
-    func warm() {
-        for (index, slot) in sourceSlots.enumerated() { if let slot { slots[slot] = blanks[index] } }
-        for index in work.indices {
-            guard let pass = work[index].pass, let frame = work[index].pool?.take(), bindInputs(of: index) else {
-                continue
-            }
-            slots[work[index].output] = frame
-            job(index, pass, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
-        }
-        for slot in slots.indices { slots[slot] = nil }
-    }
-}
-
-extension Frame {
-    /// Black where the format is opaque, transparent where it has alpha.
-    public convenience init(blank format: VideoFormat) {
-        self.init(allocating: format)
-        guard format.pixelFormat.isYCbCr else { return }
-        let pixelFormat = format.pixelFormat
-        let shift = pixelFormat.bitDepth - 8
-        let high = pixelFormat.lowBits
-        let black = (format.color.range == .full ? 0 : 16) << (shift + high)
-        let neutral = 128 << (shift + high)
-        for index in 0..<pixelFormat.planeCount {
-            let layout = pixelFormat.layout(ofPlane: index)
-            let value = index == 0 ? black : neutral
-            for y in 0..<layout.height(of: format.height) {
-                let bytes = layout.width(of: format.width) * layout.bytesPerPixel
-                let row = plane(index).row(y)
-                if pixelFormat.bitDepth == 8 {
-                    row.initializeMemory(as: UInt8.self, repeating: UInt8(value), count: bytes)
-                } else {
-                    row.initializeMemory(as: UInt16.self, repeating: UInt16(value).littleEndian, count: bytes / 2)
-                }
-            }
-        }
     }
 }

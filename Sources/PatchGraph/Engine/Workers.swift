@@ -3,8 +3,23 @@ import PatchKernel
 import PatchMedia
 import Synchronization
 
+/// Work that is cut into bands, which the render threads share.
+///
+/// Thread-safety: `run` is called on several threads at a time, once for each band.
+public protocol BandWork {
+    /// Does one band; must not allocate, lock or wait.
+    func run(band: Int)
+}
+
+extension BandWork {
+    /// Calls the work behind a pointer whose type the workers have forgotten.
+    fileprivate static func run(at pointer: UnsafeRawPointer, band: Int) {
+        pointer.assumingMemoryBound(to: Self.self).pointee.run(band: band)
+    }
+}
+
 /// One pass, ready to run: what the workers share while they work on it.
-package struct BandJob {
+package struct BandJob: BandWork {
     var pass: CompiledPass
     var inputs: UnsafeBufferPointer<ImageReference>
     var output: ImageReference
@@ -29,7 +44,7 @@ package struct BandJob {
         self.bandRows = bandRows
     }
 
-    func run(band: Int) {
+    package func run(band: Int) {
         let first = band * bandRows
         pass.run(
             inputs: inputs, output: output, uniforms: uniforms, context: context,
@@ -63,7 +78,7 @@ struct ChromaJob {
 /// Thread-safety: `run` from one thread at a time.
 package final class Workers: @unchecked Sendable {
     // Unchecked: `job` is written by the caller of `run` while no worker is inside `work` (active == 0 and the
-    // generation not yet raised), and read by workers after they saw the new generation.
+    // generation not yet raised), and read by workers after they saw the new generation; so is what it points to.
     private struct Gate {
         var generation = 0
         var stopping = false
@@ -74,7 +89,9 @@ package final class Workers: @unchecked Sendable {
     private let nextBand = Atomic(0)
     private let bandCount = Atomic(0)
     private let active = Atomic(0)
-    private var job: BandJob?
+    /// Lives on the stack of the caller of `run`, which returns when nobody needs it any more.
+    private var job: UnsafeRawPointer?
+    private var jobType: any BandWork.Type = BandJob.self
     private var threads: [PosixThread] = []
 
     /// Render threads including the caller's own.
@@ -99,35 +116,44 @@ package final class Workers: @unchecked Sendable {
     /// Computes all rows of the job's output.
     package func run(_ job: BandJob) {
         let bands = (job.rows + job.bandRows - 1) / job.bandRows
-        if count == 1 || bands == 1 || job.rows * job.output.width < Self.smallestShared {
-            for band in 0..<bands { job.run(band: band) }
-            return
-        }
-        self.job = job
-        nextBand.store(0, ordering: .relaxed)
-        bandCount.store(bands, ordering: .relaxed)
-        active.store(count, ordering: .releasing)
-        gate.notify { $0.generation &+= 1 }
-        work(job)
-        finishOne()
-        // The others are inside their last band: a short spin beats a sleep, a long one would steal their core.
-        var spins = 0
-        while active.load(ordering: .acquiring) > 0 {
-            spins += 1
-            if spins > 2000 {
-                _ = done.wait { [self] _ in active.load(ordering: .acquiring) == 0 ? true : nil }
-                break
-            }
-        }
-        self.job = nil
+        run(job, bands: bands, isSmall: job.rows * job.output.width < Self.smallestShared)
     }
 
-    private func work(_ job: BandJob) {
+    /// Does all bands of the work.
+    /// - Parameter isSmall: the caller does it alone, because waking a thread costs more.
+    func run<Work: BandWork>(_ work: Work, bands: Int, isSmall: Bool) {
+        if count == 1 || bands <= 1 || isSmall {
+            for band in 0..<max(0, bands) { work.run(band: band) }
+            return
+        }
+        withUnsafePointer(to: work) { pointer in
+            job = UnsafeRawPointer(pointer)
+            jobType = Work.self
+            nextBand.store(0, ordering: .relaxed)
+            bandCount.store(bands, ordering: .relaxed)
+            active.store(count, ordering: .releasing)
+            gate.notify { $0.generation &+= 1 }
+            doBands(UnsafeRawPointer(pointer), Work.self)
+            finishOne()
+            // The others are inside their last band: a short spin beats a sleep, a long one would steal their core.
+            var spins = 0
+            while active.load(ordering: .acquiring) > 0 {
+                spins += 1
+                if spins > 2000 {
+                    _ = done.wait { [self] _ in active.load(ordering: .acquiring) == 0 ? true : nil }
+                    break
+                }
+            }
+            job = nil
+        }
+    }
+
+    private func doBands(_ job: UnsafeRawPointer, _ type: any BandWork.Type) {
         let bands = bandCount.load(ordering: .relaxed)
         while true {
             let band = nextBand.add(1, ordering: .relaxed).oldValue
             guard band < bands else { return }
-            job.run(band: band)
+            type.run(at: job, band: band)
         }
     }
 
@@ -145,7 +171,7 @@ package final class Workers: @unchecked Sendable {
                 return false
             }
             if stopping ?? true { return }
-            if let job { work(job) }
+            if let job { doBands(job, jobType) }
             finishOne()
         }
     }

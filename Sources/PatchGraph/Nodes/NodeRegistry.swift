@@ -17,6 +17,8 @@ public struct NodeSchema: Sendable {
     public var ports: [String]
     /// A sink whose (converted) frames can be wired on, as `rawDataOutput`'s are.
     public var forwards: Bool
+    /// What comes out went in some ticks ago, so that the node may close a loop of wires.
+    public var isDelay = false
 
     public init(
         kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
@@ -95,6 +97,8 @@ public struct NodeKind: Sendable {
         case source(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSource)
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
+        /// The engine itself does the work.
+        case builtIn
     }
 
     public var schema: NodeSchema
@@ -111,8 +115,28 @@ public struct NodeKind: Sendable {
 /// Thread-safety: all members may be called from any thread.
 public final class NodeRegistry: Sendable {
     private let kinds = Mutex<[String: NodeKind]>([:])
+    private let operators = Mutex<[String: OperatorKind]>([:])
 
-    public init(_ kinds: [NodeKind] = []) { register(kinds) }
+    public init(_ kinds: [NodeKind] = [], operators: [OperatorKind] = []) {
+        register(kinds)
+        register(operators: operators)
+    }
+
+    /// Adds native operators, which stages of filters call by name; one of the same name is replaced.
+    public func register(operators added: [OperatorKind]) {
+        operators.withLock { operators in for kind in added { operators[kind.name] = kind } }
+    }
+
+    /// The native operator of this name.
+    /// - Throws: `PatchError.notFound` with the nearest name.
+    public func nativeOperator(_ name: String) throws -> OperatorKind {
+        let (found, names) = operators.withLock { ($0[name], Array($0.keys)) }
+        if let found { return found }
+        throw PatchError(
+            .notFound, "there is no native operator '\(name)'",
+            remedy: Spelling.nearest(to: name, in: names).map { "did you mean '\($0)'?" }
+                ?? "there are: \(names.sorted().joined(separator: ", "))")
+    }
 
     /// Adds kinds; a kind of the same name is replaced.
     public func register(_ added: [NodeKind]) {

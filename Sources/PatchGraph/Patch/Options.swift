@@ -49,9 +49,9 @@ extension OptionValue: CustomStringConvertible {
 /// What an option may be, so that whoever builds a patch can check it and say what is legal.
 ///
 /// Thread-safety: a value.
-public struct OptionSchema: Sendable {
+public struct OptionSchema: Hashable, Sendable {
     /// The form of a value. The script host turns what was written into the matching `OptionValue`.
-    public enum Form: Sendable {
+    public enum Form: Hashable, Sendable {
         /// `.number` within the range.
         case number(ClosedRange<Double>)
         /// `.number`, whole, within the range.

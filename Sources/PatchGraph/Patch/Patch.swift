@@ -54,6 +54,8 @@ public struct PatchNode: Sendable {
     public var location: SourceLocation?
     /// False when the id was derived from kind and order, so that a reload may take it for another node.
     public var isNamed: Bool
+    /// Somebody reads the numbers that the node publishes, so that it runs though its picture may reach no sink.
+    public var isWatched = false
 
     public init(
         id: NodeID, kind: String, body: Body = .registered, options: NodeOptions = NodeOptions(),
@@ -89,49 +91,5 @@ public struct Wire: Hashable, Sendable {
         self.port = port
         self.media = media
         self.location = location
-    }
-}
-
-/// A filter made of kernels: what a look file describes.
-///
-/// Thread-safety: a value.
-public struct KernelFilter: Hashable, Sendable {
-    /// One kernel of the filter and where its inputs come from.
-    public struct Stage: Hashable, Sendable {
-        public enum Input: Hashable, Sendable {
-            /// The filter's own input port.
-            case port(Int)
-            /// The result of an earlier stage.
-            case stage(Int)
-        }
-        public var kernel: Kernel
-        /// One for each of the kernel's inputs.
-        public var inputs: [Input]
-        /// For each uniform of the kernel: the filter's parameter that feeds it.
-        public var uniforms: [String]
-
-        public init(kernel: Kernel, inputs: [Input], uniforms: [String]) {
-            self.kernel = kernel
-            self.inputs = inputs
-            self.uniforms = uniforms
-        }
-    }
-
-    public var name: String
-    public var summary: String
-    /// Names of the input ports; the first one gives the filter its size.
-    public var ports: [String]
-    public var parameters: [ParameterSchema]
-    /// In order; the last one's result is the filter's.
-    public var stages: [Stage]
-
-    public init(
-        name: String, summary: String, ports: [String], parameters: [ParameterSchema], stages: [Stage]
-    ) {
-        self.name = name
-        self.summary = summary
-        self.ports = ports
-        self.parameters = parameters
-        self.stages = stages
     }
 }

@@ -76,25 +76,50 @@ extension Patch {
         var order: [PatchNode] = []
         var state: [NodeID: Bool] = [:]
         var path: [NodeID] = []
+        // Delays that close loops: what feeds them is visited when all else is in order.
+        var late: [PatchNode] = []
+        func upstream(of id: NodeID) -> [NodeID] {
+            (inputs[id] ?? [:]).sorted { $0.key < $1.key }.map(\.value.from)
+                + (soundWires[id].map { [$0.from] } ?? [])
+        }
+        func closesLoop(_ id: NodeID) -> Bool {
+            var seen: Set<NodeID> = []
+            var next = upstream(of: id)
+            while let from = next.popLast() {
+                if from == id { return true }
+                if seen.insert(from).inserted { next += upstream(of: from) }
+            }
+            return false
+        }
         func visit(_ node: PatchNode) throws {
             if let done = state[node.id] {
                 if done { return }
                 let loop = path[(path.firstIndex(of: node.id) ?? 0)...] + [node.id]
                 throw PatchError(
                     .graph, "the wires form a loop: \(loop.joined(separator: " -> "))",
-                    remedy: "take one wire out: a frame cannot depend on itself", node: node.id, at: node.location)
+                    remedy: "take one wire out, or put a delay{ frames = 1 } into it: a frame cannot depend on itself",
+                    node: node.id, at: node.location)
+            }
+            if portsOf[node.id]?.isDelay == true, closesLoop(node.id) {
+                state[node.id] = true
+                order.append(node)
+                late.append(node)
+                return
             }
             state[node.id] = false
             path.append(node.id)
-            let wires = (inputs[node.id] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
-            for wire in wires + (soundWires[node.id].map { [$0] } ?? []) {
-                if let upstream = byID[wire.from] { try visit(upstream) }
-            }
+            for from in upstream(of: node.id) { if let node = byID[from] { try visit(node) } }
             path.removeLast()
             state[node.id] = true
             order.append(node)
         }
+        func visitLate() throws {
+            while let delay = late.popLast() {
+                for from in upstream(of: delay.id) { if let node = byID[from] { try visit(node) } }
+            }
+        }
         var notes: [PatchNote] = []
+        for node in nodes where node.isWatched && inputs[node.id] != nil { try visit(node) }
         for node in nodes where portsOf[node.id]?.isSink == true {
             let isFed = inputs[node.id] != nil || soundWires[node.id] != nil
             if isFed {
@@ -106,10 +131,12 @@ extension Patch {
                         location: node.location))
             }
         }
+        try visitLate()
         // A loop that no sink reads is as wrong as one that is read.
         for node in nodes where state[node.id] == nil && !(inputs[node.id] ?? [:]).isEmpty {
             let before = order.count
             try visit(node)
+            try visitLate()
             for dropped in order[before...] where state[dropped.id] == true {
                 notes.append(
                     PatchNote(
@@ -144,4 +171,6 @@ struct NodePorts {
     var names: [String]
     var hasOutput: Bool
     var isSink: Bool
+    /// Its output does not depend on its input of the same tick.
+    var isDelay = false
 }

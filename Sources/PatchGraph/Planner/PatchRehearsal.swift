@@ -67,6 +67,7 @@ private final class RehearsedNodes: NodeProvider {
     }
 
     func kindSchema(of node: PatchNode) throws -> NodeSchema { try registry.kind(of: node).schema }
+    func nativeOperator(_ name: String) throws -> OperatorKind { try registry.nativeOperator(name) }
     func ports(of node: PatchNode) throws -> NodePorts { try registry.ports(of: node) }
 
     private func isExternal(_ node: PatchNode) -> Bool {

@@ -11,6 +11,8 @@ public struct Plan: Sendable {
     public internal(set) var sinks: [PlanSink] = []
     /// Format of what each slot holds during a tick.
     public internal(set) var slots: [VideoFormat] = []
+    /// Pictures that outlive their tick.
+    public internal(set) var memories: [PlanMemory] = []
     public internal(set) var parameters: [PlanParameter] = []
     public internal(set) var controls: [Control] = []
     public internal(set) var rate = FrameRate(30)
@@ -59,6 +61,48 @@ public struct PlanSource: Sendable {
 public enum PlanStep: Sendable {
     case pass(PlanPass)
     case process(PlanProcess)
+    case operate(PlanOperate)
+
+    /// Slots read.
+    public var inputs: [Int] {
+        switch self {
+        case .pass(let pass): pass.inputs
+        case .process(let process): [process.input]
+        case .operate(let operate): operate.inputs
+        }
+    }
+
+    public var output: Int {
+        switch self {
+        case .pass(let pass): pass.output
+        case .process(let process): process.output
+        case .operate(let operate): operate.output
+        }
+    }
+
+    /// Slots that nobody reads after this step.
+    var releases: [Int] {
+        get {
+            switch self {
+            case .pass(let pass): pass.releases
+            case .process(let process): process.releases
+            case .operate(let operate): operate.releases
+            }
+        }
+        set {
+            switch self {
+            case .pass(var pass):
+                pass.releases = newValue
+                self = .pass(pass)
+            case .process(var process):
+                process.releases = newValue
+                self = .process(process)
+            case .operate(var operate):
+                operate.releases = newValue
+                self = .operate(operate)
+            }
+        }
+    }
 }
 
 /// One run of machine code over a picture.
@@ -81,12 +125,70 @@ public struct PlanPass: Sendable {
     public let reason: String
     /// Slots that nobody reads afterwards.
     var releases: [Int] = []
+    /// Fills the slot only in ticks in which a memory had nothing to put there.
+    var isSeed = false
+    /// Frames beyond those of one tick that live at a time, because a memory holds them.
+    var heldFrames = 0
+    /// Where the result is one of the inputs as it is.
+    var ends: PassEnds?
 
     /// Rows of the picture that bands begin on a multiple of.
     var rowAlignment: Int {
         guard let chroma else { return compiled.rowAlignment }
         return max(compiled.rowAlignment, chroma.rowAlignment << chroma.description.planes.log2Height)
     }
+}
+
+/// A pass whose result is its input `first` while a uniform is 0 or less, and its input `second` while it is 1 or more.
+struct PassEnds: Sendable {
+    /// Of the plan's uniforms.
+    var uniform: Int
+    /// Slots, whose format is the output's.
+    var first: Int
+    var second: Int
+}
+
+/// One call of a native operator.
+public struct PlanOperate: Sendable {
+    public let id: NodeID
+    /// The operator's name.
+    public let name: String
+    let work: any NativeOperator
+    public let inputs: [Int]
+    public let output: Int
+    let uniformOffset: Int
+    let toleratesMissingInputs: Bool
+    /// Where its numbers are published; nil when it publishes none.
+    public let data: OperatorData?
+    /// Somebody reads them, so that it runs though nobody may need its picture.
+    let isWatched: Bool
+    var releases: [Int] = []
+}
+
+/// A picture that is kept after its tick, to be read in later ones.
+public struct PlanMemory: Sendable {
+    /// Whose memory it is: a plan that has an equal one goes on with what it holds.
+    struct Key: Hashable, Sendable {
+        var node: NodeID
+        /// Which of the node's pictures.
+        var picture: String
+        var format: VideoFormat
+        /// Changes with what is computed.
+        var fingerprint: Int
+    }
+    let key: Key
+    /// Slot that is captured when the tick's steps are done.
+    var source: Int
+    /// Ticks that it reaches back.
+    var depth: Int
+    /// Slots that it fills before the first step, and with the picture of how many ticks ago.
+    var outputs: [(slot: Int, ticks: Int)]
+    /// What the outputs show while there is no picture: nothing (a seed pass fills them), or black.
+    var beginsBlank: Bool
+
+    public var node: NodeID { key.node }
+    /// Bytes of the frames that it holds.
+    public var bytes: Int { key.format.bytes * depth }
 }
 
 /// One call of a native filter.

@@ -7,13 +7,19 @@ extension Plan {
         var lines: [String] = []
         var slotNames: [Int: String] = [:]
         for source in sources { if let slot = source.slot { slotNames[slot] = source.id } }
+        for memory in memories {
+            for output in memory.outputs {
+                let ago = output.ticks == 1 ? "1 tick" : "\(output.ticks) ticks"
+                slotNames[output.slot] = "\(memory.key.picture) of \(memory.node) \(ago) ago"
+            }
+        }
         func name(_ slot: Int) -> String { slotNames[slot] ?? "picture \(slot)" }
         for (index, step) in steps.enumerated() {
             switch step {
             case .pass(let pass):
                 let work = pass.nodes.isEmpty ? "convert" : pass.nodes.joined(separator: " + ")
-                slotNames[pass.output] = "pass \(index + 1)"
-                lines.append("pass \(index + 1): \(work)")
+                if !pass.isSeed { slotNames[pass.output] = "pass \(index + 1)" }
+                lines.append("pass \(index + 1): \(work)\(pass.isSeed ? ", in the first tick only" : "")")
                 for (position, slot) in pass.inputs.enumerated() {
                     let footprint = pass.compiled.description.kernel.footprint(ofInput: position)
                     lines.append("  reads  \(name(slot)): \(slots[slot]), \(footprint)")
@@ -26,7 +32,18 @@ extension Plan {
                 lines.append("native \(process.id)")
                 lines.append("  reads  \(name(process.input)): \(slots[process.input])")
                 lines.append("  writes \(slots[process.output])")
+            case .operate(let operate):
+                slotNames[operate.output] = "\(operate.name) of \(operate.id)"
+                lines.append("native \(operate.name) of \(operate.id)")
+                for slot in operate.inputs { lines.append("  reads  \(name(slot)): \(slots[slot])") }
+                lines.append("  writes \(slots[operate.output])")
             }
+        }
+        for memory in memories {
+            lines.append(
+                "memory: \(memory.key.picture) of \(memory.node), \(memory.depth) "
+                    + "frame\(memory.depth == 1 ? "" : "s") of \(memory.key.format), \((memory.bytes + 1023) / 1024) KB"
+            )
         }
         for sink in sinks {
             if sink.isLeftOut {

@@ -33,7 +33,8 @@ extension Planner {
     }
 
     /// The picture in the light that a kernel which reads between its pixels works in.
-    mutating func inLight(_ stored: StoredPicture, of kernel: Kernel, ofNode upstream: NodeID?) throws -> StoredPicture {
+    mutating func inLight(_ stored: StoredPicture, of kernel: Kernel, ofNode upstream: NodeID?) throws -> StoredPicture
+    {
         kernel.light == .linear ? try asLight(stored, ofNode: upstream) : stored
     }
 

@@ -17,7 +17,8 @@ extension Planner {
     func intermediate(_ expression: PictureExpression, readIn reader: KernelSpace = .rgb) -> VideoFormat {
         if let planar = planarFormat(expression), reader != .rgb || prefersPlanes(expression) { return planar }
         return VideoFormat(
-            .half4, width: expression.width, height: expression.height, color: encodedColor(expression))
+            .half(channels: expression.channels), width: expression.width, height: expression.height,
+            color: encodedColor(expression))
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
@@ -49,22 +50,20 @@ extension Planner {
     }
 
     /// Compiles the expression into a pass that writes this format.
+    /// - Parameters:
+    ///   - known: the slot to write to; nil makes one.
+    ///   - heldFrames: how many frames of it a memory holds.
     mutating func compute(
-        _ expression: PictureExpression, as format: VideoFormat, reason: String
+        _ expression: PictureExpression, as format: VideoFormat, reason: String, into known: Int? = nil,
+        isSeed: Bool = false, heldFrames: Int = 0, ends: PassEnds? = nil
     ) throws -> StoredPicture {
         let expression = try inPlanes(expression, before: format)
         let kernel = expression.kernel
         let codes = try compile(expression, as: format)
-        let slot = newSlot(format)
+        let slot = known ?? newSlot(format)
         let offset = plan.uniformCount
         for (index, uniform) in expression.uniforms.enumerated() {
-            let place = offset + kernel.uniformOffset(index)
-            switch uniform {
-            case .parameter(let storeIndex, let count):
-                plan.uniformTargets.append(UniformTarget(storeIndex: storeIndex, offset: place, count: count))
-            case .constant(let floats):
-                for (lane, float) in floats.enumerated() { plan.uniformConstants.append((place + lane, float)) }
-            }
+            bind(uniform, at: offset + kernel.uniformOffset(index))
         }
         plan.uniformCount += kernel.uniformFloatCount
         plan.steps.append(
@@ -72,7 +71,7 @@ extension Planner {
                 PlanPass(
                     compiled: codes.first, chroma: codes.chroma, whyTogether: codes.whyTogether,
                     inputs: expression.inputs.map(\.slot), output: slot, uniformOffset: offset,
-                    nodes: expression.nodes, reason: reason)))
+                    nodes: expression.nodes, reason: reason, isSeed: isSeed, heldFrames: heldFrames, ends: ends)))
         return StoredPicture(slot: slot, format: format)
     }
 
@@ -84,26 +83,12 @@ extension Planner {
     mutating func assignReleases() {
         var keep = Set(plan.sinks.compactMap(\.slot))
         for source in plan.sources { if let slot = source.slot { keep.insert(slot) } }
+        for memory in plan.memories { keep.insert(memory.source) }
         var lastReader: [Int: Int] = [:]
         for (index, step) in plan.steps.enumerated() {
-            switch step {
-            case .pass(let pass):
-                for slot in pass.inputs + [pass.output] { lastReader[slot] = index }
-            case .process(let process):
-                lastReader[process.input] = index
-                lastReader[process.output] = index
-            }
+            for slot in step.inputs + [step.output] { lastReader[slot] = index }
         }
-        for (slot, index) in lastReader where !keep.contains(slot) {
-            switch plan.steps[index] {
-            case .pass(var pass):
-                pass.releases.append(slot)
-                plan.steps[index] = .pass(pass)
-            case .process(var process):
-                process.releases.append(slot)
-                plan.steps[index] = .process(process)
-            }
-        }
+        for (slot, index) in lastReader where !keep.contains(slot) { plan.steps[index].releases.append(slot) }
     }
 }
 

@@ -11,6 +11,7 @@ protocol NodeProvider {
         of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
     ) throws -> SinkRequest?
     func kindSchema(of node: PatchNode) throws -> NodeSchema
+    func nativeOperator(_ name: String) throws -> OperatorKind
 }
 
 /// Turns a patch into a plan: checks it, joins kernels into passes, chooses formats, compiles, assigns slots.
@@ -41,6 +42,8 @@ struct Planner {
     var soundOf: [NodeID: Int] = [:]
     var requests: [NodeID: SinkRequest] = [:]
     var checked: CheckedPatch?
+    /// Delays in loops, with the memory of each: what feeds them is planned later.
+    var loops: [(node: PatchNode, memory: Int)] = []
 
     struct ConversionKey: Hashable {
         var node: NodeID
@@ -74,6 +77,7 @@ struct Planner {
             do {
                 switch try provider.kindOrKernel(of: node) {
                 case .kernels(let filter): try add(filter, node, checked)
+                case .delay: try addDelay(node, checked)
                 case .role(.source): break
                 case .role(.filter): try addProcessor(node, checked)
                 case .role(.sink): try addSink(node, checked)
@@ -82,6 +86,7 @@ struct Planner {
                 throw PatchError.placing(error, node)
             }
         }
+        try captureLoops(checked)
         assignReleases()
         return plan
     }
@@ -141,8 +146,14 @@ struct Planner {
             let uses = filter.stages.count { $0.inputs.contains(.port(port)) }
             return (upstream[port].flatMap { readers[$0] } ?? 1) + max(0, uses - 1)
         }
-        var results: [Picture] = []
-        for stage in filter.stages {
+        var work = FilterWork(filter: filter, node: node, checked: checked, size: size, storeIndex: storeIndex)
+        let ends = try prepareEnds(&work)
+        for (index, stage) in filter.stages.enumerated() {
+            let stageSize = stage.size.applied(to: size)
+            guard case .kernel(let kernel) = stage.work else {
+                work.results.append(.stored(try operate(index, size: stageSize, &work)))
+                continue
+            }
             let uniforms: [UniformSource] = try stage.uniforms.map { name in
                 guard let found = storeIndex[name] else {
                     throw PatchError(.kernel, "the kernel reads a parameter '\(name)' that the filter does not have")
@@ -150,23 +161,28 @@ struct Planner {
                 return .parameter(storeIndex: found.index, count: found.count)
             }
             var expression = PictureExpression(
-                kernel: inGraphsLight(stage.kernel), inputs: [], uniforms: uniforms, width: size.width, height: size.height,
-                nodes: [node.id])
+                kernel: inGraphsLight(kernel), inputs: [], uniforms: uniforms, width: stageSize.width,
+                height: stageSize.height,
+                channels: stage.channels, nodes: [node.id])
             for source in stage.inputs {
                 switch source {
                 case .port(let port):
-                    let picture = try input(port, of: node, checked)
+                    let picture = try input(port, of: work)
                     _ = try join(picture, ofNode: upstream[port], readers: portReaders[port], into: &expression)
                 case .stage(let earlier):
                     let uses = filter.stages.count { $0.inputs.contains(.stage(earlier)) }
-                    let stored = try join(results[earlier], ofNode: nil, readers: uses, into: &expression)
-                    if let stored { results[earlier] = .stored(stored) }
+                    let stored = try join(work.results[earlier], ofNode: nil, readers: uses, into: &expression)
+                    if let stored { work.results[earlier] = .stored(stored) }
+                case .pastPort, .pastStage:
+                    let stored = try past(source, readBy: index, &work)
+                    _ = try join(.stored(stored), ofNode: nil, readers: 1, into: &expression)
                 }
             }
-            results.append(.expression(try mergeInputs(expression)))
+            work.results.append(.expression(try mergeInputs(expression)))
         }
-        guard let last = results.last else { throw PatchError(.kernel, "the filter has no stage") }
-        pictures[node.id] = last
+        try capturePast(&work)
+        guard let last = work.results.last else { throw PatchError(.kernel, "the filter has no stage") }
+        pictures[node.id] = try ends.map { try finishEnds(work, $0, last) } ?? last
     }
 
     /// Feeds the first input of the expression's kernel that has no picture yet: inlines the picture's own kernel, or stores
@@ -286,6 +302,7 @@ struct Planner {
 
 enum NodeMatter {
     case kernels(KernelFilter)
+    case delay
     case role(NodeSchema.Role)
 }
 
@@ -293,7 +310,9 @@ extension NodeProvider {
     func kindOrKernel(of node: PatchNode) throws -> NodeMatter {
         switch node.body {
         case .kernels(let filter): .kernels(filter)
-        case .registered: .role(try kindSchema(of: node).role)
+        case .registered: try matter(try kindSchema(of: node))
         }
     }
+
+    private func matter(_ schema: NodeSchema) throws -> NodeMatter { schema.isDelay ? .delay : .role(schema.role) }
 }

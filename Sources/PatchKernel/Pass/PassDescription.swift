@@ -115,7 +115,8 @@ public struct ImageReference: Sendable {
         self.init(planes: frame.planes, width: frame.width, height: frame.height)
     }
 
-    func plane(_ index: Int) -> Plane {
+    /// A plane by its number in the format.
+    public func plane(_ index: Int) -> Plane {
         switch index {
         case 0: planes.0
         case 1: planes.1

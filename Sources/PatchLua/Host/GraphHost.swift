@@ -17,4 +17,10 @@ public protocol GraphHost: AnyObject, Sendable {
     func setControl(_ name: String, _ value: ControlValue)
     /// What a parameter is now; nil when the engine does not know it.
     func parameterFloats(node: NodeID, name: String) -> [Float]?
+    /// The newest numbers that a node's native operators publish; nil when they are still those of tick `seen`.
+    func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot?
+}
+
+extension GraphHost {
+    public func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? { nil }
 }

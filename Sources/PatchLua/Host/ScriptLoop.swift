@@ -10,6 +10,8 @@ final class ScriptLoop {
     private var watch: FileWatch?
     /// Graph time in nanoseconds, as of the last tick that was told.
     private var graphTime: Int64 = 0
+    /// The tick of the numbers that handlers were told last, by node.
+    private var seenData: [NodeID: Int64] = [:]
     /// The last thing done was a timer's handler.
     private var firedTimer = false
 
@@ -99,6 +101,7 @@ final class ScriptLoop {
         case .node(let id, let event): handle(event, of: id, host)
         case .frame(let tick, let time):
             graphTime = Int64(max(0, min(9e9, time)) * 1e9)
+            deliverData(host)
             perform(script.model.frameHandlers, host) { call in
                 call.push(time)
                 call.push(Int(tick))
@@ -142,6 +145,21 @@ final class ScriptLoop {
             }
         case .key(let key): pressed(key, host)
         case .notice, .closed, .ended: break
+        }
+    }
+
+    /// Tells handlers the newest numbers of the nodes that they watch.
+    private func deliverData(_ host: any GraphHost) {
+        guard let script else { return }
+        for (key, handlers) in script.model.nodeHandlers.sorted(by: { $0.key.node < $1.key.node })
+        where key.kind == .onData {
+            let id = script.id(key.node)
+            guard let snapshot = host.operatorData(node: id, after: seenData[id] ?? -1) else { continue }
+            seenData[id] = snapshot.tick
+            perform(handlers, host) { call in
+                script.push(snapshot, call)
+                return 1
+            }
         }
     }
 

@@ -29,7 +29,13 @@ public final class FilterCatalog: Sendable {
     }
 
     private struct Shelf {
-        var filters: [String: KernelFilter] = [:]
+        struct Key: Hashable {
+            var name: String
+            var options: NodeOptions
+        }
+        var filters: [Key: KernelFilter] = [:]
+        /// Keys of filters with options, oldest first: a script that makes ever new ones must not pile them up.
+        var specialised: [Key] = []
         var workshop: Workshop?
     }
 
@@ -43,11 +49,16 @@ public final class FilterCatalog: Sendable {
     /// Names of all filters, such as `brightness` and `blend.normal`, sorted.
     public var names: [String] { library.names }
 
-    /// A filter by name.
+    /// Filters with options that are kept.
+    private static let limit = 256
+
+    /// A filter by name, built for these static options; those that are not given have their defaults.
+    /// - Parameter options: values of the forms that the filter's `options` state; others are not looked at.
     /// - Throws: `PatchError.notFound` with the nearest name; `.kernel` when the library's own text is wrong.
-    public func filter(_ name: String) throws -> KernelFilter {
+    public func filter(_ name: String, options: NodeOptions = NodeOptions()) throws -> KernelFilter {
         try shelf.withLock { shelf in
-            if let known = shelf.filters[name] { return known }
+            let key = Shelf.Key(name: name, options: options)
+            if let known = shelf.filters[key] { return known }
             guard let source = library.source(of: name) else {
                 throw PatchError(
                     .notFound, "there is no filter '\(name)'",
@@ -65,12 +76,18 @@ public final class FilterCatalog: Sendable {
             workshop.language.texts[file] = source
             workshop.language.defaultName = { name }
             workshop.made = nil
+            workshop.language.givenOptions = options
+            defer { workshop.language.givenOptions = NodeOptions() }
             try workshop.state.load(source, name: file)
             try workshop.state.run(seconds: 10)
             guard let filter = workshop.made else {
                 throw PatchError(.kernel, "filter '\(name)' makes no kernel", at: SourceLocation(file: file, line: 0))
             }
-            shelf.filters[name] = filter
+            shelf.filters[key] = filter
+            if !options.values.isEmpty {
+                shelf.specialised.append(key)
+                if shelf.specialised.count > Self.limit { shelf.filters[shelf.specialised.removeFirst()] = nil }
+            }
             return filter
         }
     }

@@ -5,11 +5,13 @@ import PatchMedia
 
 /// `kernel{ … }`: reads the table and runs its functions.
 extension KernelLanguage {
-    private static let words = ["summary", "params", "light", "alpha", "space", "inputs", "pixel", "sample", "passes"]
-    private static let passWords = ["name", "inputs", "light", "alpha", "space", "pixel", "sample"]
+    private static let words = [
+        "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
+        "ends",
+    ]
 
     /// How a stage's numbers are meant.
-    private struct Meaning {
+    struct Meaning {
         var light = Light.encoded
         var alpha = Alpha.straight
         var space = KernelSpace.rgb
@@ -35,75 +37,62 @@ extension KernelLanguage {
         guard (1...8).contains(ports.count), Set(ports).count == ports.count else {
             throw call.error("kernel '\(name)' has \(ports.count) inputs", "it has 1 to 8, each with its own name")
         }
-        let meaning = try meaning(1, Meaning(), call)
-
+        if let odd = ports.first(where: { $0 == "previous" || $0.contains("@") }) {
+            throw call.error("an input of kernel '\(name)' is called '\(odd)'", "that word means an earlier picture")
+        }
+        let options = try optionSchemas(parameters, call)
+        let given = givenOptions
+        givenOptions = NodeOptions()
+        let context = DefinitionContext(
+            name: name, ports: ports, parameters: parameters,
+            options: Dictionary(
+                uniqueKeysWithValues: options.map { ($0.schema.name, given.values[$0.schema.name] ?? $0.initial) }),
+            meaning: try meaning(1, Meaning(), call))
         var stages: [KernelFilter.Stage] = []
         call.pushField(1, "passes")
         if call.isAbsent(-1) {
             call.pop()
             stages.append(
                 try stage(
-                    table: 1, name: name, inputs: ports.indices.map { .port($0) }, inputNames: ports, meaning,
-                    parameters,
-                    call))
+                    table: 1, name: name, inputs: ports.indices.map { .port($0) }, inputNames: ports, context.meaning,
+                    context, call))
         } else {
-            let passes = lua_gettop(call.pointer)
-            guard call.kind(passes) == .table, case let count = call.length(passes), (1...32).contains(count) else {
-                throw call.error(
-                    "passes of '\(name)' is \(call.describe(passes))",
-                    "write passes = { { pixel = … }, { sample = … } }")
-            }
-            for word in ["pixel", "sample"] {
+            for word in ["pixel", "sample", "scale"] {
                 call.pushField(1, word)
                 guard call.isAbsent(-1) else {
                     throw call.error("kernel '\(name)' has both passes and \(word)", "put \(word) into a pass")
                 }
                 call.pop()
             }
-            var passNames: [String] = []
-            for position in 1...count {
-                call.pushElement(passes, position)
-                let table = lua_gettop(call.pointer)
-                guard call.kind(table) == .table else {
-                    throw call.error(
-                        "pass \(position) of '\(name)' is \(call.describe(table))", "write { pixel = function … }")
-                }
-                try checkWords(table, Self.passWords, "pass \(position)", call)
-                let inputNames =
-                    try self.names(table, "inputs", call)
-                    ?? (position == 1 ? ports : [passNames[position - 2]])
-                var inputs: [KernelFilter.Stage.Input] = []
-                for input in inputNames {
-                    if let stage = passNames.lastIndex(of: input) {
-                        inputs.append(.stage(stage))
-                    } else if let port = ports.firstIndex(of: input) {
-                        inputs.append(.port(port))
-                    } else {
-                        let known = ports + passNames
-                        throw call.error(
-                            "pass \(position) of '\(name)' reads '\(input)', which is no input and no earlier pass",
-                            Spelling.nearest(to: input, in: known).map { "did you mean '\($0)'?" }
-                                ?? "there are: \(known.joined(separator: ", "))")
-                    }
-                }
-                let passName = try text(table, "name", call) ?? "pass\(position)"
-                stages.append(
-                    try stage(
-                        table: table, name: "\(name).\(passName)", inputs: inputs, inputNames: inputNames,
-                        try self.meaning(table, meaning, call), parameters, call))
-                passNames.append(passName)
-                lua_settop(call.pointer, passes)
-            }
+            stages = try passes(lua_gettop(call.pointer), context, call)
         }
-        return KernelFilter(name: name, summary: summary, ports: ports, parameters: parameters, stages: stages)
+        return KernelFilter(
+            name: name, summary: summary, ports: ports, parameters: parameters, options: options.map(\.schema),
+            stages: stages, ends: try ends(context, call))
+    }
+
+    /// `ends = "progress"`: the parameter at whose ends the result is one of the two inputs.
+    private func ends(_ context: DefinitionContext, _ call: LuaCall) throws -> KernelFilter.Ends? {
+        guard let name = try text(1, "ends", call) else { return nil }
+        guard let parameter = context.parameters.first(where: { $0.name == name }), parameter.form == .float else {
+            throw call.error(
+                "ends of kernel '\(context.name)' is \"\(name)\"", "name one of its parameters that is a number")
+        }
+        guard context.ports.count >= 2 else {
+            throw call.error(
+                "kernel '\(context.name)' has ends and one input",
+                "a transition goes from its first input to its second")
+        }
+        return KernelFilter.Ends(parameter: name)
     }
 
     // MARK: One stage
 
-    private func stage(
+    func stage(
         table: Int32, name: String, inputs: [KernelFilter.Stage.Input], inputNames: [String], _ meaning: Meaning,
-        _ parameters: [ParameterSchema], _ call: LuaCall
+        _ context: DefinitionContext, _ call: LuaCall
     ) throws -> KernelFilter.Stage {
+        let parameters = context.parameters
         call.pushField(table, "pixel")
         let hasPixel = !call.isAbsent(-1)
         call.pushField(table, "sample")
@@ -123,13 +112,18 @@ extension KernelLanguage {
 
         let builder = KernelBuilder(
             name: name,
-            inputs: inputNames.map { InputDeclaration(name: $0, light: meaning.light, alpha: meaning.alpha) },
+            inputs: inputNames.map { word in
+                // A name in a kernel's text is one word.
+                let name = String(word.map { $0 == "@" ? "_" : $0 })
+                return InputDeclaration(name: name, light: meaning.light, alpha: meaning.alpha)
+            },
             uniforms: parameters.map { UniformDeclaration(name: $0.name, type: $0.form.valueType) },
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
-            serial: serial, builder: builder, parameterNames: parameters.map(\.name),
-            colours: Set(parameters.filter { $0.form == .color }.map(\.name)), inputCount: inputNames.count)
+            serial: serial, builder: builder, parameterNames: parameters.map(\.name), options: context.options,
+            colours: Set(parameters.filter { $0.form == .color }.map(\.name)),
+            inputCount: inputNames.count)
         self.trace = trace
         defer { self.trace = nil }
         lua_checkstack(call.pointer, Int32(inputNames.count) + 8)
@@ -152,7 +146,8 @@ extension KernelLanguage {
         do { kernel = try trace.builder.finish(result) } catch {
             throw PatchError(error.code == .budget ? .budget : .kernel, error.message, remedy: error.remedy, at: place)
         }
-        return KernelFilter.Stage(kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name))
+        return KernelFilter.Stage(
+            kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), size: try stageSize(table, name, call))
     }
 
     private func wrongResult(_ word: String, _ trace: KernelTrace, _ place: SourceLocation?, _ call: LuaCall)
@@ -205,7 +200,7 @@ extension KernelLanguage {
 
     // MARK: Reading the table
 
-    private func checkWords(_ table: Int32, _ words: [String], _ what: String, _ call: LuaCall) throws {
+    func checkWords(_ table: Int32, _ words: [String], _ what: String, _ call: LuaCall) throws {
         for key in try call.keys(table).names where !words.contains(key) {
             throw call.error(
                 "\(what) has no '\(key)'",
@@ -214,7 +209,7 @@ extension KernelLanguage {
         }
     }
 
-    private func text(_ table: Int32, _ key: String, _ call: LuaCall) throws -> String? {
+    func text(_ table: Int32, _ key: String, _ call: LuaCall) throws -> String? {
         call.pushField(table, key)
         defer { call.pop() }
         if call.isAbsent(-1) { return nil }
@@ -222,7 +217,7 @@ extension KernelLanguage {
         return text
     }
 
-    private func names(_ table: Int32, _ key: String, _ call: LuaCall) throws -> [String]? {
+    func names(_ table: Int32, _ key: String, _ call: LuaCall) throws -> [String]? {
         call.pushField(table, key)
         defer { call.pop() }
         if call.isAbsent(-1) { return nil }
@@ -242,7 +237,7 @@ extension KernelLanguage {
         return names
     }
 
-    private func meaning(_ table: Int32, _ base: Meaning, _ call: LuaCall) throws -> Meaning {
+    func meaning(_ table: Int32, _ base: Meaning, _ call: LuaCall) throws -> Meaning {
         var meaning = base
         func read<W: RawRepresentable & CaseIterable>(_ key: String, _ value: inout W) throws
         where W.RawValue == String {
@@ -258,162 +253,5 @@ extension KernelLanguage {
         try read("alpha", &meaning.alpha)
         try read("space", &meaning.space)
         return meaning
-    }
-
-    private func parameterSchemas(_ call: LuaCall) throws -> [ParameterSchema] {
-        call.pushField(1, "params")
-        defer { call.pop() }
-        if call.isAbsent(-1) { return [] }
-        guard call.kind(-1) == .table else {
-            throw call.error("params is \(call.describe(-1))", "write params = { amount = { 0.5, min = 0, max = 1 } }")
-        }
-        let table = lua_gettop(call.pointer)
-        let keys = try call.keys(table)
-        guard keys.positions.isEmpty else {
-            throw call.error(
-                "params has a value without a name", "write params = { amount = { 0.5, min = 0, max = 1 } }")
-        }
-        guard keys.names.count <= 64 else {
-            throw call.error("a kernel has \(keys.names.count) params", "64 are the limit")
-        }
-        var schemas: [ParameterSchema] = []
-        for name in keys.names {
-            call.pushField(table, name)
-            let entry = lua_gettop(call.pointer)
-            schemas.append(try parameter(name, entry, call))
-            lua_settop(call.pointer, table)
-        }
-        return schemas
-    }
-
-    private func parameter(_ name: String, _ entry: Int32, _ call: LuaCall) throws -> ParameterSchema {
-        let shape = "\(name) = { 0.5, min = 0, max = 1 }"
-        var valueIndex = entry
-        if call.kind(entry) == .table {
-            try checkWords(
-                entry, ["min", "max", "neutral", "label", "unit", "animatable"], "parameter '\(name)'", call)
-            call.pushElement(entry, 1)
-            valueIndex = lua_gettop(call.pointer)
-        }
-        let (form, value) = try initial(valueIndex, "parameter '\(name)'", shape, call)
-        var schema = ParameterSchema(name, form, default: value)
-        guard call.kind(entry) == .table else { return schema }
-        func number(_ key: String) throws -> Float? {
-            call.pushField(entry, key)
-            defer { call.pop() }
-            if call.isAbsent(-1) { return nil }
-            guard let number = call.number(-1), number.isFinite else {
-                throw call.error("\(key) of parameter '\(name)' is \(call.describe(-1))", "give it a number")
-            }
-            return Float(number)
-        }
-        let (low, high) = (try number("min"), try number("max"))
-        if low != nil || high != nil {
-            let (low, high) = (low ?? -.greatestFiniteMagnitude, high ?? .greatestFiniteMagnitude)
-            guard low < high else { throw call.error("min of parameter '\(name)' is not below max", "write \(shape)") }
-            schema.range = low...high
-            for float in value where !schema.range!.contains(float) {
-                throw call.error(
-                    "parameter '\(name)' begins with \(OptionText.number(float))",
-                    "it goes from \(OptionText.number(low)) to \(OptionText.number(high))")
-            }
-        } else if form == .color {
-            schema.range = 0...1
-        }
-        call.pushField(entry, "neutral")
-        if !call.isAbsent(-1) {
-            let (neutralForm, neutral) = try initial(
-                lua_gettop(call.pointer), "neutral of parameter '\(name)'", shape, call)
-            guard neutralForm == form else {
-                throw call.error("neutral of parameter '\(name)' is of another type than its default")
-            }
-            schema.neutral = neutral
-        }
-        call.pushField(entry, "animatable")
-        schema.isAnimatable = form != .bool && (call.isAbsent(-1) || call.isTrue(-1))
-        schema.label = try text(entry, "label", call) ?? ""
-        schema.unit = try text(entry, "unit", call) ?? ""
-        return schema
-    }
-
-    private func initial(
-        _ index: Int32, _ what: String, _ shape: String, _ call: LuaCall
-    ) throws -> (ParameterSchema.Form, [Float]) {
-        if let number = call.number(index), number.isFinite { return (.float, [Float(number)]) }
-        if let bool = call.bool(index) { return (.bool, [bool ? 1 : 0]) }
-        if call.kind(index) == .string {
-            return (.color, try ScriptColor.read(call, index, what: what).map { Float($0) })
-        }
-        if let numbers = call.numbers(index, limit: 4), numbers.count >= 2 {
-            let form: ParameterSchema.Form = numbers.count == 2 ? .vec2 : numbers.count == 3 ? .vec3 : .vec4
-            return (form, numbers.map { Float($0) })
-        }
-        throw call.error("\(what) has no value: \(call.describe(index))", "write \(shape)")
-    }
-}
-
-extension ParameterSchema.Form {
-    /// The kernel's type for it.
-    var valueType: ValueType {
-        switch self {
-        case .float: .float
-        case .vec2: .vec2
-        case .vec3: .vec3
-        case .vec4, .color: .vec4
-        case .bool: .bool
-        }
-    }
-}
-
-/// Finds `c.r == 0.5` in a line: Lua answers it with false and asks nobody, so only the text tells.
-enum PixelComparison {
-    static func find(in line: Substring, names: [String]) -> String? {
-        let code = Array(line.utf8)
-        var quote: UInt8?
-        for i in code.indices {
-            if let open = quote {
-                if code[i] == open { quote = nil }
-                continue
-            }
-            if code[i] == UInt8(ascii: "\"") || code[i] == UInt8(ascii: "'") {
-                quote = code[i]
-                continue
-            }
-            guard i + 1 < code.count else { break }
-            if code[i] == UInt8(ascii: "-"), code[i + 1] == UInt8(ascii: "-") { break }
-            guard code[i + 1] == UInt8(ascii: "="), code[i] == UInt8(ascii: "=") || code[i] == UInt8(ascii: "~") else {
-                continue
-            }
-            if names.contains(word(endingBefore: i, code)) || names.contains(word(startingAt: i + 2, code)) {
-                return code[i] == UInt8(ascii: "=") ? "==" : "~="
-            }
-        }
-        return nil
-    }
-
-    private static func isWord(_ byte: UInt8) -> Bool {
-        LuaPattern.matches(byte, class: UInt8(ascii: "w")) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-    }
-
-    /// The first name of `a.b.c` before a position; "" unless it has a field.
-    private static func word(endingBefore end: Int, _ code: [UInt8]) -> String {
-        var last = end - 1
-        while last >= 0, code[last] == 0x20 { last -= 1 }
-        var first = last
-        while first >= 0, isWord(code[first]) { first -= 1 }
-        return first < last ? head(code[(first + 1)...last]) : ""
-    }
-
-    private static func word(startingAt start: Int, _ code: [UInt8]) -> String {
-        var first = start
-        while first < code.count, code[first] == 0x20 { first += 1 }
-        var last = first
-        while last < code.count, isWord(code[last]) { last += 1 }
-        return first < last ? head(code[first..<last]) : ""
-    }
-
-    private static func head(_ word: ArraySlice<UInt8>) -> String {
-        guard let dot = word.firstIndex(of: UInt8(ascii: ".")) else { return "" }
-        return String(decoding: word[..<dot], as: UTF8.self)
     }
 }

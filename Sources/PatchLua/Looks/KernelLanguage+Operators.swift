@@ -165,6 +165,10 @@ extension KernelLanguage {
                     throw language.outside("p", call)
                 }
                 let name = call.string(2) ?? call.describe(2)
+                if let option = trace.options[name] {
+                    call.push(option: option)
+                    return 1
+                }
                 guard let index = trace.parameterNames.firstIndex(of: name) else {
                     throw call.error(
                         "the kernel has no parameter '\(name)'",

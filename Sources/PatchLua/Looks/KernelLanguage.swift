@@ -22,6 +22,8 @@ final class KernelLanguage {
     var texts: [String: String] = [:]
     var lineCache: [String: [Substring]] = [:]
     var readerMethods: [String: LuaReference] = [:]
+    /// Options for the next `kernel{ … }`, in place of their defaults.
+    var givenOptions = NodeOptions()
     /// Names a kernel after the module that is loading.
     var defaultName: () -> String = { "kernel" }
 

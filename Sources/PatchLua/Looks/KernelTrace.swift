@@ -1,4 +1,5 @@
 internal import CLua
+import PatchGraph
 import PatchKernel
 import PatchMedia
 
@@ -10,6 +11,8 @@ final class KernelTrace {
     /// Tells the handles of this run from those that a script kept from an earlier one.
     let serial: Int32
     let parameterNames: [String]
+    /// Known while the kernel is traced; nil inside for one that nobody gave and that has no default.
+    let options: [String: OptionValue?]
     /// Parameters that are colours, and so arrive in the kernel's own space.
     let colours: Set<String>
     let inputCount: Int
@@ -19,7 +22,11 @@ final class KernelTrace {
     private var unusedConditions: [Int32: (words: String, location: SourceLocation?)] = [:]
     private var conditionCount: Int32 = 0
 
-    init(serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>, inputCount: Int) {
+    init(
+        serial: Int32, builder: KernelBuilder, parameterNames: [String], options: [String: OptionValue?],
+        colours: Set<String>, inputCount: Int
+    ) {
+        self.options = options
         self.colours = colours
         self.serial = serial
         self.builder = builder

@@ -15,6 +15,8 @@ struct GraphModel {
         var schema: NodeSchema
         /// nil for a registered kind.
         var filter: KernelFilter?
+        /// The table of a script's own kernel that has options.
+        var definition: LuaReference?
         /// The node that stands for the look where it was wired without making one.
         var node: Int?
     }
@@ -40,7 +42,7 @@ struct GraphModel {
         var interval: Int64
     }
 
-    enum NodeHandlerKind: String, CaseIterable { case onLost, onBack, onState, onError }
+    enum NodeHandlerKind: String, CaseIterable { case onLost, onBack, onState, onError, onData }
 
     struct NodeHandlerKey: Hashable {
         var node: Int

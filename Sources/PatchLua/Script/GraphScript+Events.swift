@@ -32,6 +32,7 @@ extension GraphScript {
                 if kind == .onState, role != .sink {
                     throw call.error("\(script.title(call, 1)) is no publisher: it has no onState", "use onError")
                 }
+                if kind == .onData { try script.watch(handle.index, call) }
                 let key = GraphModel.NodeHandlerKey(node: handle.index, kind: kind)
                 script.model.nodeHandlers[key, default: []].append(try script.handler(at: 2, kind.rawValue, call))
                 return 0
@@ -149,5 +150,7 @@ extension GraphScript {
     }
 
     /// Whether two patches differ in nodes or wires.
-    static func isRewired(_ a: Patch, _ b: Patch) -> Bool { a.nodes.count != b.nodes.count || a.wires != b.wires }
+    static func isRewired(_ a: Patch, _ b: Patch) -> Bool {
+        a.nodes.count != b.nodes.count || a.wires != b.wires || a.nodes.map(\.isWatched) != b.nodes.map(\.isWatched)
+    }
 }

@@ -100,7 +100,7 @@ extension GraphScript {
         // The one filter whose output is not as large as its input.
         let options =
             kind != "filter.resize"
-            ? []
+            ? filter.options
             : [
                 OptionSchema("size", .size, "Size of the result.", unit: "px", required: true)
             ]
@@ -260,6 +260,7 @@ extension GraphScript {
         for option in schema.options where option.isRequired && node.options.values[option.name] == nil {
             throw call.error("\(schema.kind) needs \(option.name) =", option.summary)
         }
+        if let filter = try filter(of: look, options: node.options, call) { node.body = .kernels(filter) }
         model.patch.nodes.append(node)
         model.schemas.append(schema)
         let index = model.patch.nodes.count - 1

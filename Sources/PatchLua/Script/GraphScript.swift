@@ -37,6 +37,9 @@ final class GraphScript {
     /// How deep handlers cause handlers.
     var handlerDepth = 0
     let language: KernelLanguage
+    /// Runs a kernel's table again with `language.givenOptions`, and what came of it.
+    var respecialise: Int?
+    var specialised: KernelFilter?
     /// `filter`, `blend`, …: by index of their handles.
     var families: [String] = []
     /// Results of `require` by name.

@@ -47,7 +47,8 @@ extension Arguments {
                 first <= last, last < 1024
             else {
                 throw PatchError(
-                    .usage, "--\(name) '\(text)' names no cores", remedy: "write numbers and ranges, such as 0,1 or 2-5")
+                    .usage, "--\(name) '\(text)' names no cores", remedy: "write numbers and ranges, such as 0,1 or 2-5"
+                )
             }
             cores += first...last
         }

@@ -1,0 +1,200 @@
+import PatchGraph
+import PatchKernel
+import PatchMedia
+
+/// The kernels that a mixer draws with. All work on encoded, premultiplied colour; positions are pixels of the part of the
+/// canvas that the pass writes.
+enum MixerKernels {
+    /// Uniforms of `copy` and `layer`, in order, as floats: where output position p reads the source, s = p · scale + origin
+    /// in its pixels, clamped to `low`…`high`; `layer` has more.
+    enum Uniform {
+        static let map = 0  // origin x, y, scale x, y
+        static let clamp = 4  // low x, y, high x, y
+        static let copyFloats = 8
+        static let rect = 8  // picture's rectangle: x0, y0, x1, y1
+        static let outer = 12  // slot's rectangle, which corners and border follow
+        static let border = 16  // premultiplied colour
+        static let shape = 20  // opacity, corner radius, border width
+        static let layerFloats = 23
+        // `box`: rectangle, premultiplied colour, corner radius and softness.
+        static let boxFloats = 10
+    }
+
+    /// The source alone, for slots that hide what is below: no read of the canvas.
+    static func copy() throws -> Kernel {
+        try build("mixerCopy", inputs: ["source"], uniforms: [("map", .vec4), ("clamp", .vec4)]) {
+            b throws(KernelError) in
+            try sample(&b, input: 0)
+        }
+    }
+
+    /// The source over the canvas (input 0, read at the pixel itself), with edges, corners, border, opacity, blend and mask.
+    static func layer(blend: String, hasMask: Bool) throws -> Kernel {
+        let uniforms: [(String, ValueType)] = [
+            ("map", .vec4), ("clamp", .vec4), ("rect", .vec4), ("outer", .vec4), ("border", .vec4), ("shape", .vec3),
+        ]
+        let inputs = ["canvas", "source"] + (hasMask ? ["mask"] : [])
+        return try build("mixerLayer", inputs: inputs, uniforms: uniforms) { b throws(KernelError) in
+            let canvas = b.current(0)
+            var layer = try sample(&b, input: 1)
+            let inside = try coverage(&b, b.uniform(2))
+            layer = try b.apply(.mul, [layer, inside])
+            let shape = b.uniform(5)
+            let (opacity, radius, width) = (
+                try b.swizzle(shape, "x"), try b.swizzle(shape, "y"), try b.swizzle(shape, "z")
+            )
+            let distance = try distance(&b, b.uniform(3), radius)
+            let half = b.constant(Float(0.5))
+            let (zero, one) = (b.constant(Float(0)), b.constant(Float(1)))
+            // The border lies on the inner side of the edge.
+            let onBorder = try b.apply(
+                .mul,
+                [
+                    b.apply(.clamp, [b.apply(.add, [b.apply(.add, [distance, width]), half]), zero, one]),
+                    b.apply(.clamp, [width, zero, one]),
+                ])
+            let border = b.uniform(4)
+            let under = try b.apply(
+                .mul, [layer, b.apply(.sub, [one, b.apply(.mul, [onBorder, b.swizzle(border, "a")])])])
+            layer = try b.apply(.add, [under, b.apply(.mul, [border, onBorder])])
+            var cover = try b.apply(
+                .mul, [opacity, b.apply(.clamp, [b.apply(.sub, [half, distance]), zero, one])])
+            if hasMask { cover = try b.apply(.mul, [cover, mask(&b, 2)]) }
+            layer = try b.apply(.mul, [layer, cover])
+            return try over(&b, layer, canvas, blend)
+        }
+    }
+
+    /// One colour in a rectangle, with corners and soft edges: what is beside a picture, and shadows.
+    static func box() throws -> Kernel {
+        let uniforms: [(String, ValueType)] = [("rect", .vec4), ("color", .vec4), ("shape", .vec2)]
+        return try build("mixerBox", inputs: ["canvas"], uniforms: uniforms) { b throws(KernelError) in
+            let shape = b.uniform(2)
+            let (radius, softness) = (try b.swizzle(shape, "x"), try b.swizzle(shape, "y"))
+            let distance = try distance(&b, b.uniform(0), radius)
+            let (zero, one, half) = (b.constant(Float(0)), b.constant(Float(1)), b.constant(Float(0.5)))
+            let hard = try b.apply(.clamp, [b.apply(.sub, [half, distance]), zero, one])
+            // Half the softness on either side of the edge.
+            let reach = try b.apply(.max, [softness, half])
+            let soft = try b.apply(
+                .sub, [one, b.apply(.smoothstep, [b.apply(.neg, [reach]), reach, distance])])
+            let cover = try b.select(b.apply(.gt, [softness, half]), soft, hard)
+            return try over(&b, b.apply(.mul, [b.uniform(1), cover]), b.current(0), "normal")
+        }
+    }
+
+    // MARK: Parts
+
+    private static func sample(_ b: inout KernelBuilder, input: Int) throws(KernelError) -> Value {
+        let (map, limits) = (b.uniform(0), b.uniform(1))
+        let wanted = try b.apply(
+            .add, [b.apply(.mul, [b.builtin(.position), b.swizzle(map, "zw")]), b.swizzle(map, "xy")])
+        let position = try b.apply(
+            .min, [b.apply(.max, [wanted, b.swizzle(limits, "xy")]), b.swizzle(limits, "zw")])
+        return try b.sample(input, at: b.apply(.div, [position, b.builtin(.inputSize(input))]), filter: .bilinear)
+    }
+
+    /// How much of the pixel lies in the rectangle, 0…1: its share along x times that along y.
+    private static func coverage(_ b: inout KernelBuilder, _ rect: Value) throws(KernelError) -> Value {
+        let (zero, one, half) = (b.constant(Float(0)), b.constant(Float(1)), b.constant(Float(0.5)))
+        let position = b.builtin(.position)
+        let inner = try b.apply(
+            .min,
+            [b.apply(.sub, [position, b.swizzle(rect, "xy")]), b.apply(.sub, [b.swizzle(rect, "zw"), position])])
+        let share = try b.apply(.clamp, [b.apply(.add, [inner, half]), zero, one])
+        return try b.apply(.mul, [b.swizzle(share, "x"), b.swizzle(share, "y")])
+    }
+
+    /// Distance from the pixel's centre to the edge of a rectangle with round corners, negative inside.
+    private static func distance(
+        _ b: inout KernelBuilder, _ rect: Value, _ radius: Value
+    ) throws(KernelError) -> Value {
+        let (zero, half) = (b.constant(Float(0)), b.constant(Float(0.5)))
+        let (low, high) = (try b.swizzle(rect, "xy"), try b.swizzle(rect, "zw"))
+        let centre = try b.apply(.mul, [b.apply(.add, [low, high]), half])
+        let extent = try b.apply(.mul, [b.apply(.sub, [high, low]), half])
+        let smallest = try b.apply(.min, [b.swizzle(extent, "x"), b.swizzle(extent, "y")])
+        let round = try b.apply(.min, [radius, smallest])
+        let away = try b.apply(
+            .sub,
+            [b.apply(.abs, [b.apply(.sub, [b.builtin(.position), centre])]), b.apply(.sub, [extent, round])])
+        let outside = try b.apply(.length, [b.apply(.max, [away, zero])])
+        let inside = try b.apply(.min, [b.apply(.max, [b.swizzle(away, "x"), b.swizzle(away, "y")]), zero])
+        return try b.apply(.sub, [b.apply(.add, [outside, inside]), round])
+    }
+
+    /// Luminance times alpha of the mask, which is stretched over the slot.
+    private static func mask(_ b: inout KernelBuilder, _ input: Int) throws(KernelError) -> Value {
+        let outer = b.uniform(3)
+        let (low, high) = (try b.swizzle(outer, "xy"), try b.swizzle(outer, "zw"))
+        let uv = try b.apply(.div, [b.apply(.sub, [b.builtin(.position), low]), b.apply(.sub, [high, low])])
+        let pixel = try b.sample(input, at: uv, filter: .bilinear)
+        let weights = try b.construct(
+            .vec3, [b.constant(Float(0.2126)), b.constant(Float(0.7152)), b.constant(Float(0.0722))])
+        return try b.apply(.dot, [b.swizzle(pixel, "rgb"), weights])
+    }
+
+    /// Source over with the blend's formula where both are: (1 − αb)·S + (1 − αs)·B + αs·αb·f(Cb, Cs), premultiplied.
+    private static func over(
+        _ b: inout KernelBuilder, _ source: Value, _ backdrop: Value, _ blend: String
+    ) throws(KernelError) -> Value {
+        let one = b.constant(Float(1))
+        let (sa, ba) = (try b.swizzle(source, "a"), try b.swizzle(backdrop, "a"))
+        if blend == "normal" {
+            return try b.apply(.add, [source, b.apply(.mul, [backdrop, b.apply(.sub, [one, sa])])])
+        }
+        let small = b.constant(Float(1e-6))
+        let s = try b.apply(.div, [b.swizzle(source, "rgb"), b.apply(.max, [sa, small])])
+        let d = try b.apply(.div, [b.swizzle(backdrop, "rgb"), b.apply(.max, [ba, small])])
+        let mixed = try formula(&b, blend, d, s)
+        let alone = try b.apply(.mul, [b.swizzle(source, "rgb"), b.apply(.sub, [one, ba])])
+        let below = try b.apply(.mul, [b.swizzle(backdrop, "rgb"), b.apply(.sub, [one, sa])])
+        let both = try b.apply(.mul, [mixed, b.apply(.mul, [sa, ba])])
+        let rgb = try b.apply(.add, [b.apply(.add, [alone, below]), both])
+        let alpha = try b.apply(.add, [sa, b.apply(.mul, [ba, b.apply(.sub, [one, sa])])])
+        return try b.construct(.vec4, [rgb, alpha])
+    }
+
+    private static func formula(
+        _ b: inout KernelBuilder, _ blend: String, _ d: Value, _ s: Value
+    ) throws(KernelError) -> Value {
+        let (one, two, half) = (b.constant(Float(1)), b.constant(Float(2)), b.constant(Float(0.5)))
+        func screen(_ x: Value, _ y: Value, _ b: inout KernelBuilder) throws(KernelError) -> Value {
+            try b.apply(.sub, [b.apply(.add, [x, y]), b.apply(.mul, [x, y])])
+        }
+        func hardLight(_ d: Value, _ s: Value, _ b: inout KernelBuilder) throws(KernelError) -> Value {
+            let double = try b.apply(.mul, [s, two])
+            let dark = try b.apply(.mul, [d, double])
+            let light = try screen(d, b.apply(.sub, [double, one]), &b)
+            return try b.apply(.mix, [dark, light, b.apply(.step, [half, s])])
+        }
+        switch blend {
+        case "multiply": return try b.apply(.mul, [d, s])
+        case "screen": return try screen(d, s, &b)
+        case "overlay": return try hardLight(s, d, &b)
+        case "hardLight": return try hardLight(d, s, &b)
+        case "darken": return try b.apply(.min, [d, s])
+        case "lighten": return try b.apply(.max, [d, s])
+        case "add": return try b.apply(.min, [b.apply(.add, [d, s]), one])
+        case "difference": return try b.apply(.abs, [b.apply(.sub, [d, s])])
+        case "exclusion":
+            return try b.apply(.sub, [b.apply(.add, [d, s]), b.apply(.mul, [b.apply(.mul, [d, s]), two])])
+        default: throw KernelError(.name, "there is no blend '\(blend)'")
+        }
+    }
+
+    private static func build(
+        _ name: String, inputs: [String], uniforms: [(String, ValueType)],
+        _ body: (inout KernelBuilder) throws(KernelError) -> Value
+    ) throws -> Kernel {
+        var builder = KernelBuilder(
+            name: name, inputs: inputs.map { InputDeclaration(name: $0, alpha: .premultiplied) },
+            uniforms: uniforms.map { UniformDeclaration(name: $0.0, type: $0.1) }, alpha: .premultiplied)
+        do {
+            let result = try body(&builder)
+            return try builder.finish(result)
+        } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
+}
