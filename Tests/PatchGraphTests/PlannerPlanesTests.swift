@@ -224,6 +224,19 @@ import Testing
         }
     }
 
+    @Test func unlikePrimariesAreMentioned() throws {
+        var wide = Self.video
+        wide.color.primaries = .bt2020
+        let nodes = registry(
+            sources: ["video": source(), "wide": source(wide)], sinks: ["view": CollectingSink(Self.video)])
+        var patch = chain(try mixFilter())
+        patch.add("in2", "wide")
+        patch.wires.append(Wire(from: "in2", to: "f0", port: 1))
+        let notes = try PatchRehearsal(registry: nodes, graphDirectory: ".").plan(patch).notes.map(\.message)
+        #expect(notes.contains { $0.contains("'f0' brings together bt2020 and bt709 primaries") }, "\(notes)")
+        #expect(try plan(chain(try halfFilter())).notes.isEmpty)
+    }
+
     // MARK: Pictures
 
     /// Mixed with itself, video stays exactly itself: no sample of chroma is touched.

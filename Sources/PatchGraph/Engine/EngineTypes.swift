@@ -17,6 +17,7 @@ public struct EngineConfiguration: Sendable {
     /// Cores that the render threads are tied to, the clock thread (which renders too) to the first; more threads than cores
     /// begin again at the first. Empty leaves the choice to the system.
     public var affinity: [Int] = []
+    package var bandRule = BandRule.measured
     /// Ticks to run, from the start; nil runs until `stop` or (offline) until every source ended.
     public var duration: MediaTime?
     public var graphDirectory = "."

@@ -45,6 +45,12 @@ extension Plan {
                     + "frame\(memory.depth == 1 ? "" : "s") of \(memory.key.format), \((memory.bytes + 1023) / 1024) KB"
             )
         }
+        for group in bands {
+            let last = group.steps.upperBound
+            lines.append(
+                "passes \(group.steps.lowerBound + 1) to \(last) run together over bands of \(group.rows) rows; only the last "
+                    + "picture is whole")
+        }
         for sink in sinks {
             if sink.isLeftOut {
                 lines.append("sink \(sink.id): left out, this machine cannot show it")

@@ -48,6 +48,27 @@ extension Planner {
             color: color)
     }
 
+    /// Says once of a node that it brings together colours of unlike primaries: their numbers are weighed as they are
+    /// (docs/decisions/light.md).
+    mutating func notePrimaries(_ node: PatchNode, _ colors: [ColorSpec]) {
+        var names: [String] = []
+        for color in colors where !names.contains(color.primaries.rawValue) { names.append(color.primaries.rawValue) }
+        guard names.count > 1 else { return }
+        let message =
+            "'\(node.id)' brings together \(names.sorted().joined(separator: " and ")) primaries, which are not converted into "
+            + "each other: colours shift a little"
+        guard !plan.notes.contains(where: { $0.message == message }) else { return }
+        plan.notes.append(PatchNote(message: message, node: node.id, location: node.location))
+    }
+
+    /// The colours of what a picture is made of.
+    func colors(of picture: Picture) -> [ColorSpec] {
+        switch picture {
+        case .stored(let stored): [stored.format.color]
+        case .expression(let expression): expression.inputs.map(\.format.color)
+        }
+    }
+
     /// R'G'B' as the expression's pictures encode it: an intermediate keeps the curve of what it was made of, so that
     /// storing it changes nothing.
     func encodedColor(_ expression: PictureExpression) -> ColorSpec {

@@ -35,6 +35,7 @@ struct Planner {
     /// it, one conversion of the picture is cheaper than one for each read.
     static let mostPackedReads = 4
 
+    var bandRule = BandRule.measured
     var plan = Plan()
     var pictures: [NodeID: Picture] = [:]
     var readers: [NodeID: Int] = [:]
@@ -88,6 +89,7 @@ struct Planner {
         }
         try captureLoops(checked)
         assignReleases()
+        formBands()
         return plan
     }
 
@@ -178,6 +180,7 @@ struct Planner {
                     _ = try join(.stored(stored), ofNode: nil, readers: 1, into: &expression)
                 }
             }
+            notePrimaries(node, expression.inputs.map(\.format.color))
             work.results.append(.expression(try mergeInputs(expression)))
         }
         try capturePast(&work)
