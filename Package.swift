@@ -52,6 +52,7 @@ let package = Package(
         // Measurements that scripts and tests run as programs of their own.
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
+        program("Scratch", "PatchLua PatchFilters PatchGraph PatchKernel PatchMedia", path: "Benchmarks/Scratch"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
         program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
 
@@ -59,12 +60,12 @@ let package = Package(
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia", exclude: ["Fixtures"]),
+        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters"),
+        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),
         tests("PatchbayStructureTests", "PatchTesting"),

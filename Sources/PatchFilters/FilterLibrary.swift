@@ -1,7 +1,8 @@
 import Glibc
 import PatchMedia
 
-/// The Lua texts of filters, one file a filter under `CATEGORY/NAME.lua`.
+/// The Lua texts of filters, one file a filter under `CATEGORY/NAME.lua`, and under `shared/NAME.lua` the formulas that
+/// several of them use: `require "library.NAME"`.
 ///
 /// Thread-safety: a value.
 public struct FilterLibrary: Sendable {
@@ -16,11 +17,14 @@ public struct FilterLibrary: Sendable {
     public static let builtIn = FilterLibrary(entries)
 
     private let byName: [String: Entry]
+    private let modules: [String: String]
     /// All names, sorted.
     public let names: [String]
 
     private init(_ entries: [Entry]) {
-        byName = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let (shared, filters) = (entries.filter { $0.category == "shared" }, entries.filter { $0.category != "shared" })
+        byName = Dictionary(filters.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        modules = Dictionary(shared.map { ($0.name, $0.source) }, uniquingKeysWith: { first, _ in first })
         names = byName.keys.sorted()
     }
 
@@ -42,6 +46,12 @@ public struct FilterLibrary: Sendable {
 
     /// The Lua text of a filter; nil when there is none of that name.
     public func source(of name: String) -> String? { byName[name]?.source }
+
+    /// The Lua text of what `require "library.NAME"` loads; nil when there is none of that name.
+    public func module(_ name: String) -> String? { modules[name] }
+
+    /// Names of all shared modules, sorted.
+    public var moduleNames: [String] { modules.keys.sorted() }
 
     /// The folder that a filter is in, such as `color` or `blend`; nil when there is none of that name.
     public func category(of name: String) -> String? { byName[name]?.category }

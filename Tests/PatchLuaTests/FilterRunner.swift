@@ -3,33 +3,32 @@ import PatchKernel
 import PatchMedia
 import Testing
 
-/// Runs a filter on a few pixels with the kernel interpreter.
+/// Runs the kernels of a filter one after the other, each in a pass of its own: what the planner makes of them must agree.
 enum FilterRunner {
+    enum Backend: String, CaseIterable, Sendable { case interpreter, jit }
+
+    static let compiler = KernelCompiler()
+
     /// - Parameters:
-    ///   - pixels: straight R'G'B'A, row by row.
-    ///   - second: the picture of a second port.
+    ///   - inputs: one picture for each port; optional ports at the end may have none.
+    ///   - size: of the result; nil is the first input's.
+    ///   - bandHeight: rows that are computed in one go; nil is all.
+    /// - Returns: premultiplied.
     static func run(
-        _ filter: KernelFilter, _ pixels: [[Float]], width: Int, second: [[Float]]? = nil,
-        parameters: [String: [Float]] = [:]
-    ) throws -> [[Float]] {
-        let height = pixels.count / width
+        _ filter: KernelFilter, _ inputs: [FilterPicture], size: (width: Int, height: Int)? = nil,
+        parameters: [String: [Float]] = [:], context: FrameContext = FrameContext(), backend: Backend = .interpreter,
+        bandHeight: Int? = nil
+    ) throws -> FilterPicture {
+        let (width, height) = size ?? (inputs[0].width, inputs[0].height)
         let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
-        func frame() throws -> Frame { try #require(FramePool(format: format).take()) }
-        func load(_ pixels: [[Float]]) throws -> Frame {
-            let frame = try frame()
-            for (index, pixel) in pixels.enumerated() {
-                for channel in 0..<4 {
-                    let row = frame.plane(channel).row(index / width).assumingMemoryBound(to: Float16.self)
-                    row[index % width] = Float16(channel < 3 ? pixel[channel] * pixel[3] : pixel[3])
-                }
-            }
-            return frame
+        let ports = try filter.ports.indices.map { port in
+            if port < inputs.count { return try inputs[port].frame() }
+            let color = try #require(filter.portDefaults[port], "port \(port) needs a picture")
+            return try FilterPicture(filled: color, width: width, height: height).frame()
         }
-        var ports = [try load(pixels)]
-        if let second { ports.append(try load(second)) }
         var results: [Frame] = []
         for stage in filter.stages {
-            let inputs = stage.inputs.map { input -> Frame in
+            let frames = stage.inputs.map { input -> Frame in
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
@@ -37,31 +36,53 @@ enum FilterRunner {
                 case .pastPort, .pastStage: ports[0]
                 }
             }
-            let kernel = try #require(stage.kernel, "native stages run in an engine")
-            let output = try frame()
+            let output = try #require(FramePool(format: format).take())
             var uniforms: [Float] = []
             for name in stage.uniforms {
                 let schema = try #require(filter.parameters.first { $0.name == name })
                 uniforms += parameters[name] ?? schema.defaultValue
             }
             uniforms.append(0)
+            // As the planner does: a picture of another size is read at the same place in 0…1.
+            var kernel = try #require(stage.kernel, "native stages run in an engine")
+            for (index, frame) in frames.enumerated() where (frame.width, frame.height) != (width, height) {
+                kernel = kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
+            }
             let pass = PassDescription(
-                kernel: kernel, inputs: inputs.map { PassInput($0.format) },
+                kernel: kernel, inputs: frames.map { PassInput($0.format) },
                 output: PassOutput(format: .half4, color: .srgb))
-            inputs.map { ImageReference($0) }.withUnsafeBufferPointer { images in
-                Interpreter.run(
-                    pass, inputs: images, output: ImageReference(output), uniforms: uniforms, context: FrameContext(),
-                    rows: 0..<height)
+            let compiled = backend == .jit ? try compiler.compile(pass) : nil
+            frames.map { ImageReference($0) }.withUnsafeBufferPointer { images in
+                var row = 0
+                while row < height {
+                    let rows = row..<min(height, row + (bandHeight ?? height))
+                    if let compiled {
+                        compiled.run(
+                            inputs: images, output: ImageReference(output), uniforms: uniforms, context: context,
+                            rows: rows)
+                    } else {
+                        Interpreter.run(
+                            pass, inputs: images, output: ImageReference(output), uniforms: uniforms, context: context,
+                            rows: rows)
+                    }
+                    row = rows.upperBound
+                }
             }
             results.append(output)
         }
-        let last = try #require(results.last)
-        return pixels.indices.map { index in
-            let raw = (0..<4).map { channel in
-                Float(last.plane(channel).row(index / width).assumingMemoryBound(to: Float16.self)[index % width])
-            }
-            return raw[3] == 0 ? raw : [raw[0] / raw[3], raw[1] / raw[3], raw[2] / raw[3], raw[3]]
-        }
+        return FilterPicture(premultiplied: try #require(results.last))
+    }
+
+    /// - Parameters:
+    ///   - pixels: straight R'G'B'A, row by row.
+    ///   - second: the picture of a second port.
+    /// - Returns: straight.
+    static func run(
+        _ filter: KernelFilter, _ pixels: [[Float]], width: Int, second: [[Float]]? = nil,
+        parameters: [String: [Float]] = [:]
+    ) throws -> [[Float]] {
+        let inputs = [pixels, second].compactMap { $0 }.map { FilterPicture($0, width: width) }
+        return try run(filter, inputs, parameters: parameters).straight.pixels
     }
 
     /// Half floats hold 11 bits: values up to 1 agree to 1/1000.

@@ -61,7 +61,6 @@ import Testing
                 try directory.replace("graph.lua", with: Self.script(level: level))
                 next = try run.wait(for: "save \(save) on air", from: next) { $0.event == "reloaded" }.next
             } else {
-                // One save may be reported twice, when the watch saw it in two steps; so each is told by its words.
                 let bad = Self.badSaves[save / 2 % Self.badSaves.count]
                 try directory.replace("graph.lua", with: Self.script(level: level, extra: bad.change))
                 let (event, after) = try run.wait(for: "\(bad.name) is refused", from: next) {
@@ -72,6 +71,9 @@ import Testing
                 #expect(event.error?.line == 10, "\(bad.name): \(event)")
             }
         }
+        // Each save was told once.
+        #expect(run.events.count { $0.event == "reloaded" } == 100)
+        #expect(run.events.count { $0.event == "rejected" } == 100)
         // The viewer first: it looks at signals only between packets.
         viewer.signal(SIGINT)
         _ = try viewer.waitForEnd(within: 20)

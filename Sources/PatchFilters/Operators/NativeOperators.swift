@@ -5,5 +5,5 @@ import PatchGraph
 /// Thread-safety: immutable.
 public enum NativeOperators {
     /// All of them, for a registry.
-    public static let all: [OperatorKind] = [MeanColor.kind]
+    public static let all: [OperatorKind] = [GaussianOperator.kind, MeanColor.kind, Mixer.kind]
 }

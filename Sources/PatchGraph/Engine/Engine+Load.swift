@@ -249,7 +249,9 @@ extension NodeEvent {
 extension NodeRegistry {
     func ports(of node: PatchNode) throws -> NodePorts {
         switch node.body {
-        case .kernels(let filter): return NodePorts(names: filter.ports, hasOutput: true, isSink: false)
+        case .kernels(let filter):
+            return NodePorts(
+                names: filter.ports, hasOutput: true, isSink: false, optional: Set(filter.portDefaults.keys))
         case .registered:
             let schema = try kind(of: node).schema
             return NodePorts(

@@ -3,36 +3,39 @@ import PatchMedia
 
 /// Steps: what each does at a tick, and which are needed.
 extension PlanExecutor {
-    func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) {
+    /// Returns false when there was nothing to do.
+    func run(_ index: Int, _ tick: Tick, _ context: FrameContext, _ workers: Workers) -> Bool {
         let output = work[index].output
         if work[index].processor != nil {
             process(index, tick)
-            return
+            return true
         }
         // A seed fills a slot only while a memory has nothing to put there.
-        if work[index].isSeed, slots[output] != nil { return }
+        if work[index].isSeed, slots[output] != nil { return false }
         if let ends = work[index].ends {
             let progress = uniforms[ends.uniform]
             if progress <= 0 || progress >= 1 {
                 slots[output] = slots[progress <= 0 ? ends.first : ends.second]
-                return
+                return false
             }
         }
         if work[index].operation != nil {
             operate(index, tick, workers)
-            return
+            return true
         }
         guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = takeFrame(index) else {
             slots[output] = nil
-            return
+            return false
         }
         slots[output] = frame
         if let group = work[index].group {
-            guard let job = job(group, index, frame, context) else { return }
+            guard let job = job(group, index, frame, context) else { return false }
             workers.run(job, bands: group.bandCount, isSmall: frame.width * frame.height < Workers.smallestShared)
-            return
+            return true
         }
-        if let job = job(index, pass, frame, context) { workers.run(job) }
+        guard let job = job(index, pass, frame, context) else { return false }
+        workers.run(job)
+        return true
     }
 
     /// A group over the pictures that are bound now.

@@ -270,8 +270,7 @@ final class PlanExecutor: @unchecked Sendable {
         let context = FrameContext(time: tick.time.seconds, frame: tick.index)
         var start = monotonicNanoseconds()
         for index in work.indices {
-            if needed[work[index].output], !work[index].isGrouped {
-                run(index, tick, context, workers)
+            if needed[work[index].output], !work[index].isGrouped, run(index, tick, context, workers) {
                 let end = monotonicNanoseconds()
                 durations[index] = end - start
                 start = end

@@ -111,8 +111,8 @@ public struct OperatorKind: Sendable {
     public var name: String
     public var summary: String
     public var inputs: ClosedRange<Int>
-    /// Stored formats that `process` reads. A stored picture in one of them comes as it is (the right way up); anything else
-    /// is converted to the first. Empty takes every stored picture as it is, turned ones too, and computed ones as `half4`.
+    /// Stored formats that `process` reads. A stored picture in one of them comes as it is (the right way up, alpha
+    /// premultiplied); anything else is converted to the first. Empty takes every stored picture as it is, turned ones too, and computed ones as `half4`.
     public var formats: [PixelFormat]
     /// In the order of `OperatorCall.parameters`. Empty takes those that the stage gives, in the stage's order.
     public var parameters: [OperatorParameter]
@@ -120,12 +120,16 @@ public struct OperatorKind: Sendable {
     public var data: [OperatorData.Field]
     /// `process` is called although inputs are missing, and says what to do then.
     public var toleratesMissingInputs: Bool
+    /// Computed pictures that have no transparent pixel come in the format that the result's reader likes best
+    /// (`OperatorRequest.preferredOutput`), when `formats` has it.
+    public var prefersOutputFormat: Bool
     /// - Throws: `PatchError` that says what is wrong; the planner adds node and line.
     public var make: @Sendable (OperatorRequest) throws -> any NativeOperator
 
     public init(
         name: String, summary: String, inputs: ClosedRange<Int> = 1...1, formats: [PixelFormat],
         parameters: [OperatorParameter] = [], data: [OperatorData.Field] = [], toleratesMissingInputs: Bool = false,
+        prefersOutputFormat: Bool = false,
         make: @escaping @Sendable (OperatorRequest) throws -> any NativeOperator
     ) {
         self.name = name
@@ -135,6 +139,7 @@ public struct OperatorKind: Sendable {
         self.parameters = parameters
         self.data = data
         self.toleratesMissingInputs = toleratesMissingInputs
+        self.prefersOutputFormat = prefersOutputFormat
         self.make = make
     }
 }
@@ -143,8 +148,10 @@ public struct OperatorKind: Sendable {
 ///
 /// Thread-safety: a value.
 public struct OperatorRequest: Sendable {
-    /// Formats of the pictures that come in.
+    /// Formats of the pictures that come in; alpha is premultiplied.
     public var inputs: [VideoFormat]
+    /// For each input, whether it is known to have no transparent pixel.
+    public var opaque: [Bool]
     /// Size of the stage: the filter's, unless the stage says another. An operator whose result is a table ignores it.
     public var width: Int
     public var height: Int

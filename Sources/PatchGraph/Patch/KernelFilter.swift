@@ -9,6 +9,11 @@ public struct KernelFilter: Hashable, Sendable {
     public var summary: String
     /// Names of the input ports; the first one gives the filter its size.
     public var ports: [String]
+    /// What a port that needs no wire shows without one: straight R'G'B'A, by the port's index. Never the first port.
+    public var portDefaults: [Int: [Float]] = [:]
+    public var sizing = Sizing.input
+    /// The result has the first input's alpha, pixel by pixel.
+    public var keepsAlpha = true
     public var parameters: [ParameterSchema]
     /// What is fixed when the filter is made, because the stages were built for it.
     public var options: [OptionSchema]
@@ -28,6 +33,16 @@ public struct KernelFilter: Hashable, Sendable {
         self.options = options
         self.stages = stages
         self.ends = ends
+    }
+
+    /// Whether a node of the filter says how large its result is.
+    public enum Sizing: String, Hashable, Sendable, CaseIterable {
+        /// As large as the first input.
+        case input
+        /// `size = "WxH"`, else as large as the first input.
+        case optional
+        /// `size = "WxH"` must be there.
+        case required
     }
 
     /// A promise of a transition: at 0 or less of this float parameter the result is exactly the first input, at 1 or more

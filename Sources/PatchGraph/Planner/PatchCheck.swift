@@ -152,7 +152,9 @@ extension Patch {
             let ports = portsOf[node.id]?.names ?? []
             for (index, name) in ports.enumerated() {
                 guard let wire = inputs[node.id]?[index] else {
-                    if portsOf[node.id]?.isSink == true { continue }
+                    if portsOf[node.id]?.isSink == true || portsOf[node.id]?.optional.contains(index) == true {
+                        continue
+                    }
                     throw PatchError(
                         .graph, "input '\(name)' of \(node.kind) has no source",
                         remedy: "wire a node to it, as in other:addTarget(\(node.id), \"\(name)\")", node: node.id,
@@ -173,4 +175,6 @@ struct NodePorts {
     var isSink: Bool
     /// Its output does not depend on its input of the same tick.
     var isDelay = false
+    /// Indices of the ports that need no wire.
+    var optional: Set<Int> = []
 }

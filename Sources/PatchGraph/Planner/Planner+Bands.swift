@@ -63,7 +63,9 @@ extension Planner {
             var margin = BandMargin()
             var isBounded = true
             for index in first...reader where isBounded {
-                guard case .pass(let consumer) = plan.steps[index], consumer.inputs.contains(pass.output) else { continue }
+                guard case .pass(let consumer) = plan.steps[index], consumer.inputs.contains(pass.output) else {
+                    continue
+                }
                 isBounded = margin.include(consumer, of: pass.output, format, margins[index - first])
             }
             guard isBounded else { break }

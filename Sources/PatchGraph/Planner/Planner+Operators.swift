@@ -40,13 +40,19 @@ extension Planner {
         }
         let preferred = try preferredFormat(for: work, stage: index, size)
         var stored: [StoredPicture] = []
+        var opaque: [Bool] = []
         for source in stage.inputs {
             switch source {
             case .port(let port):
                 let picture = try input(port, of: work)
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
                 let others = (work.upstream(port).flatMap { readers[$0] } ?? 1) + uses - 2
-                stored.append(try acceptable(picture, ofNode: work.upstream(port), isShared: others > 0, kind))
+                let isOpaque = isOpaque(work.upstream(port), work.checked)
+                opaque.append(isOpaque)
+                stored.append(
+                    try acceptable(
+                        picture, ofNode: work.upstream(port), isShared: others > 0, kind,
+                        like: isOpaque && kind.prefersOutputFormat ? preferred : nil))
             case .stage(let earlier):
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
                 if case .expression(let expression) = work.results[earlier], uses > 1,
@@ -54,16 +60,20 @@ extension Planner {
                 {
                     work.results[earlier] = .stored(try store(work.results[earlier], ofNode: nil))
                 }
+                opaque.append(false)
                 stored.append(try acceptable(work.results[earlier], ofNode: nil, isShared: false, kind))
             case .pastPort, .pastStage:
                 let picture = try past(source, readBy: index, &work)
+                opaque.append(false)
                 stored.append(try acceptable(.stored(picture), ofNode: nil, isShared: false, kind))
             }
         }
+        for index in stored.indices where !stored[index].format.pixelFormat.hasAlpha { opaque[index] = true }
         let parameters = try operatorParameters(native, kind, work)
         let operation = try kind.make(
             OperatorRequest(
-                inputs: stored.map(\.format), width: size.width, height: size.height, options: native.options,
+                inputs: stored.map(\.format), opaque: opaque, width: size.width, height: size.height,
+                options: native.options,
                 parameters: parameters.map { ($0.name, $0.source.count) }, rate: plan.rate, preferredOutput: preferred,
                 compiler: compiler))
         let offset = plan.uniformCount
@@ -83,7 +93,11 @@ extension Planner {
 
     /// The picture at a port of a filter that is being planned.
     func input(_ port: Int, of work: FilterWork) throws -> Picture {
-        try work.overrides[port] ?? input(port, of: work.node, work.checked)
+        if let known = work.overrides[port] { return known }
+        if let color = work.filter.portDefaults[port], work.upstream(port) == nil {
+            return .expression(try constant(color, work.size))
+        }
+        return try input(port, of: work.node, work.checked)
     }
 
     /// Lets a uniform's floats arrive at a place in the plan's uniforms.
@@ -139,10 +153,13 @@ extension Planner {
 
     /// A picture in a form that the operator reads: as it lies there, or converted to the operator's first format.
     private mutating func acceptable(
-        _ picture: Picture, ofNode upstream: NodeID?, isShared: Bool, _ kind: OperatorKind
+        _ picture: Picture, ofNode upstream: NodeID?, isShared: Bool, _ kind: OperatorKind,
+        like preferred: VideoFormat? = nil
     ) throws -> StoredPicture {
         if case .stored(let stored) = picture {
-            let isRead = kind.formats.contains(stored.format.pixelFormat) && stored.format.orientation == .identity
+            let isRead =
+                kind.formats.contains(stored.format.pixelFormat) && stored.format.orientation == .identity
+                && (stored.format.premultiplied || !stored.format.pixelFormat.hasAlpha)
             if kind.formats.isEmpty || isRead { return stored }
         }
         guard let first = kind.formats.first else { return try store(picture, ofNode: upstream) }
@@ -153,12 +170,15 @@ extension Planner {
             return try store(picture, ofNode: upstream)
         }
         let size = picture.size
-        let format = VideoFormat(
-            first, width: size.width, height: size.height, color: first.isHalf ? .srgb : nil)
+        var format = VideoFormat(first, width: size.width, height: size.height, color: first.isHalf ? .srgb : nil)
+        if let preferred, kind.formats.contains(preferred.pixelFormat), preferred.premultiplied {
+            format = VideoFormat(
+                preferred.pixelFormat, width: size.width, height: size.height, color: preferred.color)
+        }
         let key = upstream.map { ConversionKey(node: $0, format: format, fill: .stretch) }
         if let key, let known = conversions[key] { return known }
         let stored = try compute(
-            try asExpression(picture), as: format, reason: "native '\(kind.name)' reads \(first.rawValue)")
+            try asExpression(picture), as: format, reason: "native '\(kind.name)' reads \(format.pixelFormat.rawValue)")
         if let key { conversions[key] = stored }
         return stored
     }
@@ -180,5 +200,20 @@ extension Planner {
             wanted = video
         }
         return wanted
+    }
+
+    /// Whether a node's picture is known to have no transparent pixel.
+    func isOpaque(_ id: NodeID?, _ checked: CheckedPatch) -> Bool {
+        var current = id
+        for _ in 0...checked.order.count {
+            guard let id = current, let node = checked.order.first(where: { $0.id == id }) else { return false }
+            if let source = plan.sources.first(where: { $0.id == id }) {
+                return source.format.map { !$0.pixelFormat.hasAlpha } ?? false
+            }
+            // A filter that keeps its first input's alpha is as opaque as that input.
+            guard case .kernels(let filter) = node.body, filter.keepsAlpha, !filter.ports.isEmpty else { return false }
+            current = checked.inputs[id]?[0]?.from
+        }
+        return false
     }
 }

@@ -102,3 +102,10 @@ extension Footprint {
         }
     }
 }
+
+extension Kernel {
+    /// No input is read anywhere but at the pixel itself.
+    var isPoint: Bool {
+        inputs.indices.allSatisfy { footprint(ofInput: $0).reads <= 1 && footprint(ofInput: $0) != .gather }
+    }
+}

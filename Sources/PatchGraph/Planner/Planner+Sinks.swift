@@ -21,7 +21,9 @@ extension Planner {
         if let picture, let wanted = request.video {
             // BT.601's and BT.709's primaries differ too little to be worth a word at every sink.
             let wide: Set<ColorSpec.Primaries> = [.bt2020, .displayP3]
-            let colors = colors(of: picture).filter { wide.contains($0.primaries) || wide.contains(wanted.color.primaries) }
+            let colors = colors(of: picture).filter {
+                wide.contains($0.primaries) || wide.contains(wanted.color.primaries)
+            }
             notePrimaries(node, colors + (colors.isEmpty ? [] : [wanted.color]))
             let stored = try converted(picture, ofNode: wire?.from, to: wanted, fill: request.fill, for: node)
             slot = stored.slot

@@ -205,7 +205,9 @@ struct Planner {
             let fits =
                 producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
                 && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
-            if isCheap, fits {
+            // A stencil inside a stencil would need the registers of both at once: beautify's last pass took four times as long.
+            let isTangled = !producer.kernel.isPoint && !expression.kernel.isPoint
+            if isCheap, fits, !isTangled {
                 let consumer = expression.kernel
                 expression.kernel = try wrap { () throws(KernelError) in
                     try consumer.inlining(producer.kernel, asInput: index)
@@ -266,6 +268,18 @@ struct Planner {
             result.inputs = unique.map(\.picture)
         }
         return result
+    }
+
+    /// One colour everywhere, known to the compiler: what a port shows that has no wire.
+    func constant(_ color: [Float], _ size: (width: Int, height: Int)) throws -> PictureExpression {
+        let kernel = try wrap { () throws(KernelError) in
+            var builder = KernelBuilder(name: "constant", inputs: [], uniforms: [], alpha: .straight)
+            let parts = color.map { builder.constant($0) }
+            let result = try builder.construct(.vec4, parts)
+            return try builder.finish(result)
+        }
+        return PictureExpression(
+            kernel: kernel, inputs: [], uniforms: [], width: size.width, height: size.height, nodes: [])
     }
 
     mutating func addProcessor(_ node: PatchNode, _ checked: CheckedPatch) throws {

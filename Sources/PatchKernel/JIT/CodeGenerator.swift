@@ -41,7 +41,7 @@ enum CodeGenerator {
         defer { LLVMDisposeModule(module) }
         let machine = try targetMachine(cpu)
         defer { LLVMDisposeTargetMachine(machine) }
-        let triple = LLVMGetDefaultTargetTriple()
+        let triple = LLVMGetTargetMachineTriple(machine)
         defer { LLVMDisposeMessage(triple) }
         LLVMSetTarget(module, triple)
         let dataLayout = LLVMCreateTargetDataLayout(machine)
@@ -85,8 +85,10 @@ enum CodeGenerator {
     }
 
     private static func targetMachine(_ cpu: TargetCPU) throws(KernelError) -> LLVMTargetMachineRef {
-        let triple = LLVMGetDefaultTargetTriple()
-        defer { LLVMDisposeMessage(triple) }
+        if cpu.triple != nil { LLVMHost.initializeAllTargets() }
+        let native = LLVMGetDefaultTargetTriple()
+        defer { LLVMDisposeMessage(native) }
+        let triple = cpu.triple ?? native.map { String(cString: $0) } ?? ""
         var target: LLVMTargetRef?
         var error: UnsafeMutablePointer<CChar>?
         if LLVMGetTargetFromTriple(triple, &target, &error) != 0 {

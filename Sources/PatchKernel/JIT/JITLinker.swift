@@ -124,4 +124,15 @@ enum LLVMHost {
     }()
 
     static func initialize() { _ = once }
+
+    private static let allTargets: Bool = {
+        LLVMInitializeAArch64TargetInfo()
+        LLVMInitializeAArch64Target()
+        LLVMInitializeAArch64TargetMC()
+        LLVMInitializeAArch64AsmPrinter()
+        return true
+    }()
+
+    /// Makes targets known besides this machine's: 64-bit ARM.
+    static func initializeAllTargets() { _ = allTargets }
 }

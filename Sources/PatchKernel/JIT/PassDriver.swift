@@ -43,13 +43,13 @@ final class PassDriver: @unchecked Sendable {
         var copyBytes: Int
     }
 
-    private let layout: PassLayout
+    let layout: PassLayout
     private let entries: JITLinker.Code
     private let slots: UnsafeMutableBufferPointer<Slot>
     private let outputs: UnsafeMutableBufferPointer<OutputPlane>
     private let hoistedOffset: Int
     private let carryOffset: Int
-    private let workspaceBytes: Int
+    let workspaceBytes: Int
     private let workspaces = Mutex<[UInt]>([])
 
     init(description: PassDescription, layout: PassLayout, hoistedCount: Int, entries: JITLinker.Code) {

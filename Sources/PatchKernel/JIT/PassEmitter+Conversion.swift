@@ -153,9 +153,7 @@ extension PassEmitter {
 
     /// Low half · first + high half · second of each 32-bit lane.
     private func pairProduct(_ pairs: LLVMValueRef, _ first: Int, _ second: Int, _ count: Int) -> LLVMValueRef {
-        #if arch(x86_64)
-        let width = [16, 8, 4].first { $0 <= cpu.lanes && count % $0 == 0 }
-        if let width {
+        if cpu.isX86, let width = [16, 8, 4].first(where: { $0 <= cpu.lanes && count % $0 == 0 }) {
             let name = [16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"]
             let weights = types.intVector((0..<2 * width).map { $0 % 2 == 0 ? first : second }, types.i16)
             var parts = stride(from: 0, to: count, by: width).map { start -> LLVMValueRef in
@@ -172,7 +170,6 @@ extension PassEmitter {
             }
             return parts[0]
         }
-        #endif
         let low = body.intMul(body.and(pairs, splat32(0xffff, count)), splat32(first, count))
         if second == 0 { return low }
         return body.intAdd(

@@ -40,36 +40,6 @@ extension PassEmitter {
         return LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")
     }
 
-    /// The same, cut from whole chunks side by side, which all reads of the row share.
-    mutating func emitShifted(_ load: ScalarProgram.Load, asFloat: Bool) -> LLVMValueRef {
-        let base = (load.dx - (load.dx < 0 ? columns - 1 : 0)) / columns * columns
-        let shift = load.dx - base
-        let first = emitChunk(load, at: base, asFloat: asFloat)
-        if shift == 0 { return first }
-        let second = emitChunk(load, at: base + columns, asFloat: asFloat)
-        let order = (0..<lanes).map { lane -> Int in
-            let (row, column) = (lane / columns, lane % columns + shift)
-            return column < columns ? row * columns + column : lanes + row * columns + column - columns
-        }
-        // As ints that LLVM cannot see through: it moves whole lanes of ints by one instruction, floats by a table.
-        let ints = types.vector(types.i32, lanes)
-        let moved = body.shuffle(
-            LLVMBuildBitCast(body.builder, first, ints, ""), LLVMBuildBitCast(body.builder, second, ints, ""), order)
-        return LLVMBuildBitCast(
-            body.builder, LLVMBuildFreeze(body.builder, moved, ""), LLVMTypeOf(first), "")
-    }
-
-    private mutating func emitChunk(_ load: ScalarProgram.Load, at dx: Int, asFloat: Bool) -> LLVMValueRef {
-        let name = "chunk \(load.input) \(load.channel) \(load.dy) \(load.edge) \(dx) \(asFloat)"
-        if let value = memo[name] { return value }
-        var moved = load
-        moved.dx = dx
-        var value = emitLoad(moved)
-        if asFloat { value = arithmetic(.toFloat, [value], body, lanes: lanes) }
-        memo[name] = value
-        return value
-    }
-
     /// Whole 32-bit pixels of rgba or bgra.
     mutating func packedPixels(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let key = ReadSlot(input: load.input, plane: 0, dy: load.dy, edge: load.edge, rule: .direct)

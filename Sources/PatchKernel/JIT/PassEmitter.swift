@@ -19,7 +19,6 @@ struct PassEmitter {
 
     let columns: Int
     let rows: Int
-    let sharing: TapSharing
     var lanes: Int { columns * rows }
 
     // The function being written.
@@ -46,9 +45,8 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        let sharing = TapSharing(lowering.p)
-        self.sharing = sharing
-        if sharing.isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0 {
+        if TapSharing(lowering.p).isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0
+        {
             // As many rows as there are registers for their sums.
             rows = cpu.lanes >= 16 ? 4 : 2
             columns = max(8, cpu.lanes)
@@ -331,13 +329,7 @@ struct PassEmitter {
             let lastRow = entry.splat(last, lanes)
             let row = entry.intAdd(first, rowIndex)
             return entry.select(entry.compareInt(LLVMIntSLT, row, lastRow), row, lastRow)
-        case .load(let load): return sharing.isWide(load) ? emitShifted(load, asFloat: false) : emitLoad(load)
-        case .toFloat:
-            // Neighbours share the conversion too.
-            if case .load(let load) = program.operation(node.arguments[0]), sharing.isWide(load) {
-                return emitShifted(load, asFloat: true)
-            }
-            return arithmetic(node.operation, node.arguments.map { vector($0) }, body, lanes: lanes)
+        case .load(let load): return emitLoad(load)
         case .gather(let input, let channel):
             return emitGather(input, channel, vector(node.arguments[0]), vector(node.arguments[1]), node.arguments)
         case .dither:

@@ -3,8 +3,12 @@ internal import CLLVM
 /// The processor that code is made for, and what the emitter must know about it.
 struct TargetCPU: Hashable, Sendable {
     var name: String
+    /// LLVM's target triple; nil is this machine's. Another one only makes code for a test to look at or to emulate.
+    var triple: String?
     /// LLVM's feature string: `+avx2,-avx512f,…`.
     var features: String
+    /// Instructions of x86 may be asked for by name.
+    var isX86: Bool
     /// Floats in one machine vector that code is laid out for.
     var lanes: Int
     var hasFMA: Bool
@@ -16,15 +20,23 @@ struct TargetCPU: Hashable, Sendable {
     /// the pass (see docs/decisions/kernel-vectors.md).
     var interleave: Int?
 
-    init(name: String, features: String, vectorBits: Int? = nil) {
+    init(name: String, features: String, vectorBits: Int? = nil, triple: String? = nil) {
         self.name = name
         self.features = features
-        #if arch(arm64)
-        lanes = 4
-        hasFMA = true
-        hasHalf = true
-        hasRounding = true
+        self.triple = triple
+        #if arch(x86_64)
+        isX86 = triple?.hasPrefix("x86_64") ?? true
         #else
+        isX86 = triple?.hasPrefix("x86_64") ?? false
+        #endif
+        guard isX86 else {
+            // NEON as every 64-bit ARM has it.
+            lanes = 4
+            hasFMA = true
+            hasHalf = true
+            hasRounding = true
+            return
+        }
         let set = Set(features.split(separator: ","))
         let isV3 = name == "x86-64-v3" || name == "x86-64-v4"
         let hasAVX2 = set.contains("+avx2") || isV3
@@ -34,7 +46,6 @@ struct TargetCPU: Hashable, Sendable {
         hasFMA = set.contains("+fma") || isV3
         hasHalf = set.contains("+f16c") || isV3
         hasRounding = set.contains("+sse4.1") || hasAVX2
-        #endif
     }
 
     static let host: TargetCPU = {

@@ -12,6 +12,8 @@ public final class ScriptHost: Sendable {
         var isStopping = false
         /// When the oldest reload that waits was asked for, monotonic nanoseconds.
         var reloadAsked: Int64?
+        /// Somebody asked by name, so that unchanged files are loaded too.
+        var isReloadForced = false
         var statistics = ScriptStatistics()
         /// The first load: nil while it runs.
         var started: Result<Patch, PatchError>?
@@ -19,6 +21,10 @@ public final class ScriptHost: Sendable {
         var handledTick: Int64 = -1
         var host: (any GraphHost)?
         var thread: PosixThread?
+
+        mutating func askForReload() {
+            if reloadAsked == nil { reloadAsked = monotonicNanoseconds() }
+        }
     }
 
     public let path: String
@@ -108,8 +114,8 @@ public final class ScriptHost: Sendable {
                     return
                 }
             case .reload:
-                if mailbox.reloadAsked != nil { return }
-                mailbox.reloadAsked = monotonicNanoseconds()
+                mailbox.askForReload()
+                mailbox.isReloadForced = true
                 return
             default: break
             }
@@ -120,6 +126,9 @@ public final class ScriptHost: Sendable {
             }
         }
     }
+
+    /// A file may have been saved: loads the graph again if one has.
+    func askForReload() { mailbox.notify { $0.askForReload() } }
 
     /// Tells the script about a tick and waits until its handlers and due timers have run: for offline rendering, where
     /// every tick must see what the script did for it. In live runs post `.frame` instead.

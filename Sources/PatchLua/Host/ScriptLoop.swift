@@ -12,12 +12,14 @@ final class ScriptLoop {
     private var graphTime: Int64 = 0
     /// The tick of the numbers that handlers were told last, by node.
     private var seenData: [NodeID: Int64] = [:]
+    /// How each file was when the last load looked at it, whether that load went well or not.
+    private var looked: [String: ScriptFiles.Stamp?] = [:]
     /// The last thing done was a timer's handler.
     private var firedTimer = false
 
     private enum Step {
         case event(ScriptEvent)
-        case reload(asked: Int64)
+        case reload(asked: Int64, isForced: Bool)
         case timer
         case stop
     }
@@ -47,7 +49,11 @@ final class ScriptLoop {
                 watch?.stop()
                 return
             case .event(let event): handle(event, host)
-            case .reload(let asked): reload(asked: asked, host)
+            case .reload(let asked, let isForced):
+                // A save that a load has seen already may be told again: by the watch, in a second step. A folder that
+                // a file is waited for in may have been made, and must be watched now.
+                if !isForced, !hasChanged { watch?.watch(Array(looked.keys)) }
+                if isForced || hasChanged { reload(asked: asked, host) }
             case .timer: fireTimers(host)
             }
         }
@@ -70,8 +76,8 @@ final class ScriptLoop {
         let step = owner.mailbox.wait(until: deadline) { [firedTimer] mailbox -> Step? in
             if mailbox.isStopping { return .stop }
             if let asked = mailbox.reloadAsked {
-                mailbox.reloadAsked = nil
-                return .reload(asked: asked)
+                defer { (mailbox.reloadAsked, mailbox.isReloadForced) = (nil, false) }
+                return .reload(asked: asked, isForced: mailbox.isReloadForced)
             }
             guard !isDue || firedTimer, !mailbox.events.isEmpty else { return nil }
             return .event(mailbox.events.removeFirst())
@@ -249,7 +255,7 @@ final class ScriptLoop {
 
     private func startWatching() {
         do {
-            let watch = try FileWatch { [weak owner] in owner?.post(.reload) }
+            let watch = try FileWatch { [weak owner] in owner?.askForReload() }
             try watch.start()
             self.watch = watch
             updateWatch(beside: nil, since: [:])
@@ -263,15 +269,19 @@ final class ScriptLoop {
     private func updateWatch(beside tried: GraphScript?, since seen: [String: ScriptFiles.Stamp?]) {
         let files = watchedFiles(tried)
         watch?.watch(files)
-        // What was saved while the script was loading, no watch has seen.
-        let isOutdated = files.contains { file in
+        looked = [:]
+        for file in files {
             // At the first load the running script is the one that looked.
             let first = seen.isEmpty ? script?.stamp(of: file) : nil
-            guard let before = tried?.stamp(of: file) ?? seen[file] ?? first else { return false }
-            return ScriptFiles.stamp(file) != before
+            looked[file] = tried?.stamp(of: file) ?? seen[file] ?? first ?? ScriptFiles.stamp(file)
         }
-        if isOutdated { owner.post(.reload) }
+        // What was saved while the script was loading, no watch has seen.
+        let isOutdated = hasChanged
+        if isOutdated { owner.askForReload() }
     }
+
+    /// A file is no longer as the last load saw it.
+    private var hasChanged: Bool { looked.contains { ScriptFiles.stamp($0.key) != $0.value } }
 
     private func watchedFiles(_ tried: GraphScript?) -> [String] {
         var files = [ScriptFiles.absolute(owner.path)]

@@ -14,7 +14,7 @@ public final class FilterCatalog: Sendable {
         let language: KernelLanguage
         var made: KernelFilter?
 
-        init() throws {
+        init(_ library: FilterLibrary) throws {
             state = try LuaState()
             language = KernelLanguage(state: state)
             let call = LuaCall(state: state, pointer: state.pointer)
@@ -24,6 +24,7 @@ public final class FilterCatalog: Sendable {
                 call.push(true)
                 return 1
             }
+            language.define("require") { language, call in try language.requireLibrary(library, call) }
             call.pop()
         }
     }
@@ -41,7 +42,7 @@ public final class FilterCatalog: Sendable {
 
     private let shelf = Mutex(Shelf())
 
-    private let library: FilterLibrary
+    let library: FilterLibrary
 
     /// - Parameter library: the program's own filters, unless another is given.
     public init(library: FilterLibrary = .builtIn) { self.library = library }
@@ -69,7 +70,7 @@ public final class FilterCatalog: Sendable {
             if let open = shelf.workshop {
                 workshop = open
             } else {
-                workshop = try Workshop()
+                workshop = try Workshop(library)
                 shelf.workshop = workshop
             }
             let file = "library/\(name).lua"

@@ -7,7 +7,7 @@ import PatchMedia
 extension KernelLanguage {
     private static let words = [
         "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
-        "ends",
+        "ends", "size", "keepsAlpha", "optional", "channels",
     ]
 
     /// How a stage's numbers are meant.
@@ -40,6 +40,12 @@ extension KernelLanguage {
         if let odd = ports.first(where: { $0 == "previous" || $0.contains("@") }) {
             throw call.error("an input of kernel '\(name)' is called '\(odd)'", "that word means an earlier picture")
         }
+        let sizeWord = try text(1, "size", call) ?? KernelFilter.Sizing.input.rawValue
+        guard let sizing = KernelFilter.Sizing(rawValue: sizeWord) else {
+            throw call.error(
+                "size of kernel '\(name)' is \"\(sizeWord)\"",
+                "it is \"optional\" or \"required\" for a node that takes size = \"640x360\"")
+        }
         let options = try optionSchemas(parameters, call)
         let given = givenOptions
         givenOptions = NodeOptions()
@@ -66,9 +72,15 @@ extension KernelLanguage {
             }
             stages = try passes(lua_gettop(call.pointer), context, call)
         }
-        return KernelFilter(
+        var filter = KernelFilter(
             name: name, summary: summary, ports: ports, parameters: parameters, options: options.map(\.schema),
             stages: stages, ends: try ends(context, call))
+        filter.sizing = sizing
+        filter.portDefaults = try portDefaults(ports, name, call)
+        call.pushField(1, "keepsAlpha")
+        filter.keepsAlpha = call.isAbsent(-1) || call.isTrue(-1)
+        call.pop()
+        return filter
     }
 
     /// `ends = "progress"`: the parameter at whose ends the result is one of the two inputs.
@@ -84,6 +96,30 @@ extension KernelLanguage {
                 "a transition goes from its first input to its second")
         }
         return KernelFilter.Ends(parameter: name)
+    }
+
+    /// `optional = { mask = "#ffffff" }`: the ports that need no wire, and the colour that they show without one.
+    private func portDefaults(_ ports: [String], _ name: String, _ call: LuaCall) throws -> [Int: [Float]] {
+        call.pushField(1, "optional")
+        defer { call.pop() }
+        if call.isAbsent(-1) { return [:] }
+        let shape = "write optional = { mask = \"#ffffff\" }"
+        guard call.kind(-1) == .table else { throw call.error("optional is \(call.describe(-1))", shape) }
+        let table = lua_gettop(call.pointer)
+        var defaults: [Int: [Float]] = [:]
+        for key in try call.keys(table).names {
+            guard let port = ports.firstIndex(of: key), port > 0 else {
+                throw call.error(
+                    "optional names '\(key)', which is \(ports.first == key ? "the first input" : "no input") of '\(name)'",
+                    shape)
+            }
+            call.pushField(table, key)
+            defaults[port] = try ScriptColor.read(call, lua_gettop(call.pointer), what: "optional '\(key)'").map {
+                Float($0)
+            }
+            call.pop()
+        }
+        return defaults
     }
 
     // MARK: One stage
@@ -108,7 +144,7 @@ extension KernelLanguage {
             throw call.error("\(word) of '\(name)' is \(call.describe(function))", "write \(word) = function(…) … end")
         }
         call.pushCopy(function)
-        let place = try inspect(word, inputCount: inputNames.count, call)
+        let place = try inspect(word, inputCount: inputNames.count, context.options, call)
 
         let builder = KernelBuilder(
             name: name,
@@ -121,8 +157,8 @@ extension KernelLanguage {
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
-            serial: serial, builder: builder, parameterNames: parameters.map(\.name), options: context.options,
-            colours: Set(parameters.filter { $0.form == .color }.map(\.name)),
+            serial: serial, builder: builder, parameterNames: parameters.map(\.name),
+            colours: Set(parameters.filter { $0.form == .color }.map(\.name)), options: context.options,
             inputCount: inputNames.count)
         self.trace = trace
         defer { self.trace = nil }
@@ -142,12 +178,39 @@ extension KernelLanguage {
             throw wrongResult(word, trace, place, call)
         }
         try trace.checkConditions()
+        let channels = try channels(table, name, call)
         let kernel: Kernel
-        do { kernel = try trace.builder.finish(result) } catch {
+        do { kernel = try trace.builder.finish(try keep(channels, of: result, trace)) } catch {
             throw PatchError(error.code == .budget ? .budget : .kernel, error.message, remedy: error.remedy, at: place)
         }
         return KernelFilter.Stage(
-            kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), size: try stageSize(table, name, call))
+            kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), size: try stageSize(table, name, call),
+            channels: channels)
+    }
+
+    /// How many channels a pass says its result has.
+    private func channels(_ table: Int32, _ name: String, _ call: LuaCall) throws -> Int {
+        call.pushField(table, "channels")
+        defer { call.pop() }
+        if call.isAbsent(-1) { return 4 }
+        guard let count = call.integer(-1), (1...4).contains(count) else {
+            throw call.error(
+                "channels of '\(name)' is \(call.describe(-1))", "it is 1 (r), 2 (r, g), 3 (r, g, b) or 4")
+        }
+        return count
+    }
+
+    /// The result as it is read back when only so many channels are stored, whether or not it is stored.
+    private func keep(_ channels: Int, of result: Value, _ trace: KernelTrace) throws(KernelError) -> Value {
+        guard channels < 4 else { return result }
+        let one = trace.builder.constant(Float(1))
+        switch channels {
+        case 1: return try trace.builder.construct(.vec4, [try trace.builder.swizzle(result, "rrr"), one])
+        case 2:
+            return try trace.builder.construct(
+                .vec4, [try trace.builder.swizzle(result, "rg"), trace.builder.constant(Float(0)), one])
+        default: return try trace.builder.construct(.vec4, [try trace.builder.swizzle(result, "rgb"), one])
+        }
     }
 
     private func wrongResult(_ word: String, _ trace: KernelTrace, _ place: SourceLocation?, _ call: LuaCall)
@@ -167,7 +230,9 @@ extension KernelLanguage {
     }
 
     /// Looks at the function on top of the stack: how many values it takes, and slips that Lua hides.
-    private func inspect(_ word: String, inputCount: Int, _ call: LuaCall) throws -> SourceLocation? {
+    private func inspect(
+        _ word: String, inputCount: Int, _ options: [String: OptionValue?], _ call: LuaCall
+    ) throws -> SourceLocation? {
         var (first, last): (Int32, Int32) = (0, 0)
         guard let source = patch_function_place(call.pointer, &first, &last), first > 0 else { return call.location }
         let file = state.fileName(ofChunk: String(cString: source))
@@ -180,7 +245,7 @@ extension KernelLanguage {
         // A comparison with == between a pixel value and a number is false without asking anybody.
         guard let lines = lines(of: file) else { return place }
         for line in max(1, Int(first))...max(1, Int(last)) where line <= lines.count {
-            if let sign = PixelComparison.find(in: lines[line - 1], names: names) {
+            if let sign = PixelComparison.find(in: lines[line - 1], names: names, plain: Set(options.keys)) {
                 throw PatchError(
                     .kernel, "pixel values cannot be compared with \(sign): Lua makes a plain true or false of it",
                     remedy: "write \(sign == "==" ? "eq" : "ne")(a, b), and select(eq(a, b), x, y) for a choice",

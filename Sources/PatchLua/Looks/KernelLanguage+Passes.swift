@@ -17,6 +17,7 @@ struct DefinitionContext {
 extension KernelLanguage {
     private static let passWords = [
         "name", "inputs", "light", "alpha", "space", "pixel", "sample", "scale", "size", "native", "params", "options",
+        "channels",
     ]
 
     /// Reads the list at an index, or the list that the function there makes of the options.

@@ -24,6 +24,8 @@ final class KernelLanguage {
     var readerMethods: [String: LuaReference] = [:]
     /// Options for the next `kernel{ … }`, in place of their defaults.
     var givenOptions = NodeOptions()
+    /// What `require "library.NAME"` gave, by NAME.
+    var libraryModules: [String: LuaReference] = [:]
     /// Names a kernel after the module that is loading.
     var defaultName: () -> String = { "kernel" }
 

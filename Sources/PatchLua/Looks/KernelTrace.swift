@@ -23,11 +23,11 @@ final class KernelTrace {
     private var conditionCount: Int32 = 0
 
     init(
-        serial: Int32, builder: KernelBuilder, parameterNames: [String], options: [String: OptionValue?],
-        colours: Set<String>, inputCount: Int
+        serial: Int32, builder: KernelBuilder, parameterNames: [String], colours: Set<String>,
+        options: [String: OptionValue?], inputCount: Int
     ) {
-        self.options = options
         self.colours = colours
+        self.options = options
         self.serial = serial
         self.builder = builder
         self.parameterNames = parameterNames

@@ -1,6 +1,7 @@
 /// Finds `c.r == 0.5` in a line: Lua answers it with false and asks nobody, so only the text tells.
 enum PixelComparison {
-    static func find(in line: Substring, names: [String]) -> String? {
+    /// - Parameter plain: fields that are plain values, as static options are.
+    static func find(in line: Substring, names: [String], plain: Set<String>) -> String? {
         let code = Array(line.utf8)
         var quote: UInt8?
         for i in code.indices {
@@ -17,7 +18,9 @@ enum PixelComparison {
             guard code[i + 1] == UInt8(ascii: "="), code[i] == UInt8(ascii: "=") || code[i] == UInt8(ascii: "~") else {
                 continue
             }
-            if names.contains(word(endingBefore: i, code)) || names.contains(word(startingAt: i + 2, code)) {
+            if names.contains(word(endingBefore: i, code, plain))
+                || names.contains(word(startingAt: i + 2, code, plain))
+            {
                 return code[i] == UInt8(ascii: "=") ? "==" : "~="
             }
         }
@@ -29,24 +32,25 @@ enum PixelComparison {
     }
 
     /// The first name of `a.b.c` before a position; "" unless it has a field.
-    private static func word(endingBefore end: Int, _ code: [UInt8]) -> String {
+    private static func word(endingBefore end: Int, _ code: [UInt8], _ plain: Set<String>) -> String {
         var last = end - 1
         while last >= 0, code[last] == 0x20 { last -= 1 }
         var first = last
         while first >= 0, isWord(code[first]) { first -= 1 }
-        return first < last ? head(code[(first + 1)...last]) : ""
+        return first < last ? head(code[(first + 1)...last], plain) : ""
     }
 
-    private static func word(startingAt start: Int, _ code: [UInt8]) -> String {
+    private static func word(startingAt start: Int, _ code: [UInt8], _ plain: Set<String>) -> String {
         var first = start
         while first < code.count, code[first] == 0x20 { first += 1 }
         var last = first
         while last < code.count, isWord(code[last]) { last += 1 }
-        return first < last ? head(code[first..<last]) : ""
+        return first < last ? head(code[first..<last], plain) : ""
     }
 
-    private static func head(_ word: ArraySlice<UInt8>) -> String {
+    private static func head(_ word: ArraySlice<UInt8>, _ plain: Set<String>) -> String {
         guard let dot = word.firstIndex(of: UInt8(ascii: ".")) else { return "" }
+        if plain.contains(String(decoding: word[(dot + 1)...], as: UTF8.self)) { return "" }
         return String(decoding: word[..<dot], as: UTF8.self)
     }
 }

@@ -35,6 +35,7 @@ extension GraphScript {
         let relative = parts.joined(separator: "/") + ".lua"
         let path = folder + "/" + relative
         guard let real = ScriptFiles.real(path) else {
+            if name.hasPrefix(KernelLanguage.modulePrefix) { return try language.requireLibrary(catalog.library, call) }
             if let look = try look(named: name.contains(".") ? name : "filter." + name, call) {
                 call.push(Handle(.look, add(look)))
                 return 1

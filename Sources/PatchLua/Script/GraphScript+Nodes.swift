@@ -97,12 +97,14 @@ extension GraphScript {
     }
 
     func look(kind: String, _ filter: KernelFilter) -> GraphModel.Look {
-        // The one filter whose output is not as large as its input.
         let options =
-            kind != "filter.resize"
+            filter.sizing == .input
             ? filter.options
-            : [
-                OptionSchema("size", .size, "Size of the result.", unit: "px", required: true)
+            : filter.options + [
+                OptionSchema(
+                    "size", .size, "Size of the result.", unit: "px",
+                    required: filter.sizing == .required,
+                    default: filter.sizing == .optional ? "the first input's size" : "")
             ]
         return GraphModel.Look(
             schema: NodeSchema(

@@ -1,14 +1,17 @@
 -- GPUImage's name for blend.normal: overlay + image * (1 - overlay's alpha), premultiplied (Porter and Duff).
--- Working light: encoded.
--- opacity: 0…1 of the overlay, neutral 0.
+-- Working light: encoded. The result's alpha is the union of both.
+-- opacity: 0…1 of the overlay, neutral 0; mask (optional): its luminance weighs the overlay pixel by pixel.
+local blend = require "library.blend"
+
 return kernel {
   summary = "Lays one picture over another.",
-  space = "any",
-  inputs = { "image", "overlay" },
+  inputs = { "image", "overlay", "mask" },
+  optional = { mask = "#ffffff" },
   alpha = "premultiplied",
+  keepsAlpha = false,
   params = { opacity = { 1, min = 0, max = 1, neutral = 0, label = "Opacity" } },
-  pixel = function(image, overlay, p)
-    local over = overlay * p.opacity
+  pixel = function(image, overlay, mask, p)
+    local over = overlay * blend.share(mask, p)
     return over + image * (1 - over.a)
   end,
 }

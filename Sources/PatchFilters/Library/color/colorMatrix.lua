@@ -3,6 +3,7 @@
 -- red, green, blue, alpha: the rows, each entry -4…4; intensity: 0…1, neutral 0.
 return kernel {
   summary = "Mixes the channels with a matrix.",
+  keepsAlpha = false,
   params = {
     red = { { 1, 0, 0, 0 }, min = -4, max = 4, neutral = { 1, 0, 0, 0 }, label = "Red row" },
     green = { { 0, 1, 0, 0 }, min = -4, max = 4, neutral = { 0, 1, 0, 0 }, label = "Green row" },

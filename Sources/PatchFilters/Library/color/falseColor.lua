@@ -1,4 +1,5 @@
 -- Two colours: from `first` at black to `second` at white, by luminance, as GPUImage's. Encoded values. Alpha is kept.
+-- first, second: any colour; amount: 0…1, neutral 0.
 return kernel {
   summary = "From one colour in the shadows to another in the lights.",
   params = {

@@ -1,6 +1,6 @@
 -- Fades to a colour towards the corners, as GPUImage's: by the distance from `center` in uv, smoothly from `start` to
 -- `finish`. Encoded values. Alpha is kept.
--- start: 0…2, finish: 0…2 of the picture's sides; center: uv. amount: 0…1, neutral 0.
+-- start: 0…2, finish: 0…2 of the picture's sides; center: uv. amount: 0…1, neutral 0; color: any.
 return kernel {
   summary = "Fades towards the corners.",
   space = "any",

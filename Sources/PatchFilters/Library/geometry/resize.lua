@@ -4,6 +4,7 @@
 return kernel {
   summary = "Gives the picture another size.",
   space = "any",
+  size = "required",
   alpha = "premultiplied",
   pixel = function(c) return c end,
 }

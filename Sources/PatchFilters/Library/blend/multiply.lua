@@ -1,0 +1,8 @@
+-- Multiply: B = b s. Black stays black, white lets the other through.
+-- Encoded straight colour, in W3C's frame (shared/blend.lua): both alphas count, the result's alpha is their union.
+-- opacity: 0…1 of the overlay, neutral 0; mask (optional): its luminance weighs the overlay pixel by pixel.
+local blend = require "library.blend"
+
+return kernel(blend.mode("Multiplies: darkens like two slides in one projector.", function(b, s)
+  return b * s
+end))

@@ -1,0 +1,42 @@
+-- Canny's edges, as GPUImage finds them: luma, a Gaussian of sigma over 9x9 pixels, Sobel's gradient, suppression of what is
+-- weaker than a neighbour along the gradient with smoothstep(lower, upper), and inclusion: white where the result is at least .01
+-- and its 3x3 neighbourhood sums to at least 1.5.
+--
+-- Luma .2125 .7154 .0721 of encoded values, straight alpha, which is kept. sigma: 0.5…3 pixels. lower and upper threshold: 0…2;
+-- lower above upper counts as a hard step.
+local steps = require "library.steps"
+
+local function blur(dx, dy)
+  return function(src, _, p)
+    local sum, total
+    for i = -4, 4 do
+      local weight = exp(-i * i / (2 * p.sigma * p.sigma))
+      local part = steps.join(src:at(i * dx, i * dy), 1024) * weight
+      sum, total = sum and sum + part or part, total and total + weight or weight
+    end
+    return steps.split(sum / total, 1024)
+  end
+end
+
+return kernel {
+  summary = "Draws thin edges in white on black, by Canny's method.",
+  params = {
+    sigma = { 2, min = 0.5, max = 3, label = "Blur", unit = "px" },
+    lowerThreshold = { 0.1, min = 0, max = 2, label = "Lower threshold" },
+    upperThreshold = { 0.4, min = 0, max = 2, label = "Upper threshold" },
+  },
+  passes = {
+    { name = "luma", channels = 2, pixel = function(c)
+      return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
+    end },
+    { name = "down", channels = 2, sample = blur(0, 1) },
+    { name = "blurred", channels = 2, sample = blur(1, 0) },
+    { name = "gradient", channels = 3, sample = steps.gradient },
+    { name = "thin", channels = 1, sample = function(src, _, p)
+      return steps.thin(src, p.lowerThreshold, max(p.upperThreshold, p.lowerThreshold + 0.0001))
+    end },
+    { inputs = { "thin", "image" }, sample = function(thin, image)
+      return vec4(vec3(select(steps.isEdge(thin), 1, 0)), image:at(0, 0).a)
+    end },
+  },
+}

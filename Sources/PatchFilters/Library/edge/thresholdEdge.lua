@@ -1,0 +1,19 @@
+-- Sobel's edge strength of the luma times edgeStrength; white from threshold on, black below.
+--
+-- Luma .2125 .7154 .0721 of encoded values, straight alpha, which is kept. threshold: 0…1; edgeStrength: 0…8.
+return kernel {
+  summary = "Draws edges, each pixel either black or white.",
+  params = {
+    threshold = { 0.25, min = 0, max = 1, label = "Threshold" },
+    edgeStrength = { 1, min = 0, max = 8, label = "Edge strength" },
+  },
+  passes = {
+    { name = "luma", channels = 1, pixel = function(c) return vec4(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721))) end },
+    { inputs = { "luma", "image" }, sample = function(luma, image, _, p)
+      local function at(x, y) return luma:at(x, y).r end
+      local gx = at(1, -1) + 2 * at(1, 0) + at(1, 1) - at(-1, -1) - 2 * at(-1, 0) - at(-1, 1)
+      local gy = at(-1, 1) + 2 * at(0, 1) + at(1, 1) - at(-1, -1) - 2 * at(0, -1) - at(1, -1)
+      return vec4(vec3(step(p.threshold, length(vec2(gx, gy)) * p.edgeStrength)), image:at(0, 0).a)
+    end },
+  },
+}

@@ -1,0 +1,33 @@
+-- Places in a picture for filters that read elsewhere. `require "library.places"`.
+--
+-- Distances on the screen are measured in widths or heights of the result, so that circles are round whatever its shape.
+local places = {}
+
+-- v turned clockwise (as one sees it: y goes down) by an angle in degrees.
+function places.turned(v, angle)
+  local s, k = sin(radians(angle)), cos(radians(angle))
+  return vec2(k * v.x - s * v.y, s * v.x + k * v.y)
+end
+
+-- The result's sides in widths, and in heights.
+function places.inWidths() return size / size.x end
+function places.inHeights() return size / size.y end
+
+-- The mean of four bilinear reads around a place, spread so that together they weigh what the result's pixel covers:
+-- one place when nothing shrinks, every pixel down to a quarter of the size.
+-- step: uv of the source from one pixel of the result to the next, right and down.
+function places.area(src, place, step)
+  -- Source pixels that a result pixel covers; a bilinear read covers one by itself and two when it lies between them.
+  local covered = step * src.size
+  local apart = min(max(covered - 1, 0) / 2, covered / 4) / src.size
+  local sum
+  for y = -1, 1, 2 do
+    for x = -1, 1, 2 do
+      local read = src:sample(place + apart * vec2(x, y))
+      sum = sum and sum + read or read
+    end
+  end
+  return sum / 4
+end
+
+return places

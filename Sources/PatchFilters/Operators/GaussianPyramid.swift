@@ -1,0 +1,265 @@
+import Glibc
+import PatchGraph
+import PatchKernel
+import PatchMedia
+
+/// A Gaussian of any width on pictures of one format, at a cost that hardly depends on the width.
+///
+/// Up to a standard deviation of 2.6 pixels it is the exact sum. Beyond, the picture is halved until 2.6 pixels of the small
+/// one are enough, blurred there, and doubled again; halving (1 3 3 1)/8 and doubling (¾, ¼) blur as well, which the
+/// Gaussian between them makes up for: variances add, and each of the two has ¾ of a pixel of the larger picture.
+/// Small pictures have a margin, in which the edge's pixels go on, so that an edge is as if it went on for ever.
+/// docs/decisions/blur.md has errors and times.
+///
+/// Thread-safety: used by its operator alone; all memory is allocated in `init`.
+struct GaussianPyramid: ~Copyable {
+    /// The widest Gaussian that is computed as a sum; 8 taps on each side are 3.08 of it.
+    static let widestSum: Float = 2.6
+    private static let radius = 8
+    /// Sums of small Gaussians need fewer taps.
+    private static let smallSum: Float = 1.3
+    private static let smallRadius = 4
+    private static let margin = 4
+
+    /// One halving.
+    private struct Level {
+        /// Size with margins, and the margin of the level above.
+        var width: Int
+        var height: Int
+        var marginAbove: Int
+        /// Half as high and as wide as the level above: what comes down, and what goes up again.
+        var rows: Frame
+        /// The small picture, and one of its kind for the blur.
+        var picture: Frame
+        var spare: Frame
+        /// The blurred picture in the form that the way up reads.
+        var result: Frame
+    }
+
+    private struct Passes {
+        var across: CompiledPass
+        var down: CompiledPass
+    }
+
+    private let format: VideoFormat
+    private let full: Frame
+    private var levels: [Level] = []
+    private let small: Passes
+    private let wide: Passes
+    private let shrinkFirst: Passes
+    private let joinRows: CompiledPass
+    private let shrink: Passes
+    private let blur: Passes
+    private let blurToResult: CompiledPass
+    private let grow: Passes
+    private let growToResult: CompiledPass
+    private let growLast: CompiledPass
+    private let splitRows: CompiledPass
+    private let uniforms: UnsafeMutablePointer<Float>
+    private let images: UnsafeMutablePointer<ImageReference>
+
+    /// - Parameters:
+    ///   - format: of input and output: packed or planar R'G'B'A, grey, or half floats.
+    ///   - widest: the largest standard deviation that will be asked for, in pixels.
+    /// - Throws: `PatchError.kernel`.
+    init(_ format: VideoFormat, widest: Float, request: OperatorRequest) throws {
+        self.format = format
+        let pixelFormat = format.pixelFormat
+        // Sums are kept in half floats. The way between full width and half width is a gather, for which packed bytes count
+        // once and planes of halves once each.
+        let exact: PixelFormat =
+            pixelFormat.isHalf ? pixelFormat : pixelFormat == .gray8 ? .half1 : .half4
+        func picture(_ pixelFormat: PixelFormat, _ width: Int, _ height: Int) -> VideoFormat {
+            VideoFormat(pixelFormat, width: width, height: height, color: .srgb)
+        }
+        let halves = picture(exact, format.width, format.height)
+        let packed = picture(pixelFormat, format.width, format.height)
+        func pass(_ from: VideoFormat, _ to: VideoFormat, _ kernel: () throws(KernelError) -> Kernel) throws
+            -> CompiledPass
+        {
+            let made: Kernel
+            do { made = try kernel() } catch {
+                throw PatchError(.kernel, error.message, remedy: error.remedy)
+            }
+            return try request.compile(
+                made, inputs: [VideoFormat](repeating: from, count: made.inputs.count), output: to)
+        }
+        func blur(_ from: VideoFormat, _ to: VideoFormat, _ radius: Int) throws -> Passes {
+            Passes(
+                across: try pass(from, halves) { () throws(KernelError) in
+                    try GaussianKernels.blur(.across, radius: radius)
+                },
+                down: try pass(halves, to) { () throws(KernelError) in try GaussianKernels.blur(.down, radius: radius) }
+            )
+        }
+        full = Frame(allocating: halves)
+        small = try blur(format, format, Self.smallRadius)
+        wide = try blur(format, format, Self.radius)
+        shrinkFirst = Passes(
+            across: try pass(packed, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
+            down: try pass(format, packed) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
+        joinRows = try pass(format, packed, GaussianKernels.joinRows)
+        shrink = Passes(
+            across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
+            down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
+        self.blur = try blur(halves, halves, Self.radius)
+        blurToResult = try pass(halves, packed) { () throws(KernelError) in
+            try GaussianKernels.blur(.down, radius: Self.radius)
+        }
+        grow = Passes(
+            across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.across) },
+            down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.down) })
+        growToResult = try pass(halves, packed) { () throws(KernelError) in try GaussianKernels.grow(.down) }
+        growLast = try pass(packed, packed) { () throws(KernelError) in try GaussianKernels.grow(.across) }
+        splitRows = try pass(packed, format, GaussianKernels.splitRows)
+
+        var (width, height, marginAbove) = (format.width, format.height, 0)
+        var inner = (format.width, format.height)
+        for index in 0..<Self.level(of: widest) {
+            inner = ((inner.0 + 1) / 2, (inner.1 + 1) / 2)
+            let size = (inner.0 + 2 * Self.margin, inner.1 + 2 * Self.margin)
+            let outer = index == 0 ? pixelFormat : exact
+            let picture8 = Frame(allocating: picture(exact, size.0, size.1))
+            levels.append(
+                Level(
+                    width: size.0, height: size.1, marginAbove: marginAbove,
+                    rows: Frame(allocating: picture(outer, width, size.1)), picture: picture8,
+                    spare: Frame(allocating: picture(exact, size.0, size.1)),
+                    result: outer == exact ? picture8 : Frame(allocating: picture(outer, size.0, size.1))))
+            (width, height, marginAbove) = (size.0, size.1, Self.margin)
+        }
+        uniforms = .allocate(capacity: 16)
+        uniforms.initialize(repeating: 0, count: 16)
+        images = .allocate(capacity: 2)
+        images.initialize(repeating: ImageReference(full), count: 2)
+    }
+
+    deinit {
+        uniforms.deallocate()
+        images.deallocate()
+    }
+
+    /// How often a picture is halved for a standard deviation.
+    static func level(of sigma: Float) -> Int {
+        var (level, rest) = (0, sigma)
+        while rest > widestSum, level < 12 { (level, rest) = (level + 1, rest / 2) }
+        return level
+    }
+
+    /// Blurs `input` into `output`. `sigma` is cut to what the pyramid was made for.
+    func run(sigma: Float, from input: ImageReference, to output: ImageReference, _ call: OperatorCall) {
+        let count = min(Self.level(of: sigma), levels.count)
+        if count == 0 {
+            let sigma = min(sigma, Self.widestSum)
+            let radius = sigma <= Self.smallSum ? Self.smallRadius : Self.radius
+            setWeights(sigma, radius)
+            let passes = radius == Self.radius ? wide : small
+            run(passes.across, input, ImageReference(full), call)
+            run(passes.down, ImageReference(full), output, call)
+            return
+        }
+        for index in 0..<count { halve(index, input, call) }
+        let scale = Float(1 << count)
+        let sum = sigma / scale
+        // Each of `count` halvings and doublings adds ¾ · 4^k; the sum of 4^k is (4^count − 1) / 3.
+        setWeights(max(0.25, sum * sum - 0.5 * (1 - 1 / (scale * scale))).squareRoot(), Self.radius)
+        let last = levels[count - 1]
+        run(blur.across, ImageReference(last.picture), ImageReference(last.spare), call)
+        run(
+            count == 1 ? blurToResult : blur.down, ImageReference(last.spare), ImageReference(last.result), call)
+        for index in (1..<count).reversed() { double(index, call) }
+        finish(output, call)
+    }
+
+    /// From the level above (the input for the first) to `levels[index].picture`.
+    private func halve(_ index: Int, _ input: ImageReference, _ call: OperatorCall) {
+        let level = levels[index]
+        let above = index == 0 ? input : ImageReference(levels[index - 1].picture)
+        let rows = ImageReference(level.rows)
+        func gather(_ from: Int, _ to: Int) {
+            guard from < to else { return }
+            uniforms[0] = Float(from - Self.margin)
+            uniforms[1] = Float(level.marginAbove)
+            run(index == 0 ? shrinkFirst.down : shrink.down, above, rows.rows(from, to - from), call)
+        }
+        if index == 0, above.height >= 8 {
+            // Row i reads rows 2i − 1 … 2i + 2: for i from 1 to (height − 3) / 2 they exist.
+            let last = (above.height - 3) / 2
+            images[0] = above.everySecondRow(from: 1)
+            images[1] = above.everySecondRow(from: 2)
+            let middle = rows.rows(Self.margin + 1, last)
+            call.workers.run(
+                joinRows, inputs: UnsafeBufferPointer(start: images, count: 2), output: middle, uniforms: uniforms,
+                context: call.context)
+            gather(0, Self.margin + 1)
+            gather(Self.margin + 1 + last, rows.height)
+        } else {
+            gather(0, rows.height)
+        }
+        uniforms[0] = Float(-Self.margin)
+        uniforms[1] = Float(level.marginAbove)
+        run(index == 0 ? shrinkFirst.across : shrink.across, rows, ImageReference(level.picture), call)
+    }
+
+    /// From a level's result to the result of the one above.
+    private func double(_ index: Int, _ call: OperatorCall) {
+        let level = levels[index]
+        uniforms[0] = Float(-level.marginAbove)
+        uniforms[1] = Float(Self.margin)
+        run(grow.across, ImageReference(level.result), ImageReference(level.rows), call)
+        run(
+            index == 1 ? growToResult : grow.down, ImageReference(level.rows), ImageReference(levels[index - 1].result),
+            call)
+    }
+
+    /// From the first level's result to the output.
+    private func finish(_ output: ImageReference, _ call: OperatorCall) {
+        let level = levels[0]
+        uniforms[0] = 0
+        uniforms[1] = Float(Self.margin)
+        run(growLast, ImageReference(level.result), ImageReference(level.rows), call)
+        let rows = ImageReference(level.rows)
+        // Row 2i is ¼ of row i − 1 and ¾ of row i, row 2i + 1 is ¾ of row i and ¼ of row i + 1.
+        for odd in 0..<min(2, output.height) {
+            (uniforms[0], uniforms[1]) = odd == 0 ? (0.25, 0.75) : (0.75, 0.25)
+            let first = Self.margin - 1 + odd
+            run(splitRows, rows.rows(first, rows.height - first), output.everySecondRow(from: odd), call)
+        }
+    }
+
+    private func run(_ pass: CompiledPass, _ input: ImageReference, _ output: ImageReference, _ call: OperatorCall) {
+        images[0] = input
+        call.workers.run(
+            pass, inputs: UnsafeBufferPointer(start: images, count: 1), output: output, uniforms: uniforms,
+            context: call.context)
+    }
+
+    /// The Gaussian's weights, which sum to 1, into the uniforms.
+    private func setWeights(_ sigma: Float, _ radius: Int) {
+        var total: Float = 0
+        for away in 0...radius {
+            let distance = Float(away)
+            let weight = sigma < 0.05 ? (away == 0 ? 1 : 0) : expf(-distance * distance / (2 * sigma * sigma))
+            uniforms[away] = weight
+            total += away == 0 ? weight : 2 * weight
+        }
+        for away in 0...radius { uniforms[away] /= total }
+    }
+}
+
+extension ImageReference {
+    /// Some of the rows as a picture of its own. For formats without subsampled planes.
+    func rows(_ first: Int, _ count: Int) -> ImageReference {
+        func moved(_ plane: Plane) -> Plane { Plane(base: plane.row(first), stride: plane.stride) }
+        return ImageReference(
+            planes: (moved(planes.0), moved(planes.1), moved(planes.2), moved(planes.3)), width: width, height: count)
+    }
+
+    /// Rows `first`, `first` + 2 … as a picture of its own. For formats without subsampled planes.
+    func everySecondRow(from first: Int) -> ImageReference {
+        func thinned(_ plane: Plane) -> Plane { Plane(base: plane.row(first), stride: 2 * plane.stride) }
+        return ImageReference(
+            planes: (thinned(planes.0), thinned(planes.1), thinned(planes.2), thinned(planes.3)), width: width,
+            height: (height - first + 1) / 2)
+    }
+}

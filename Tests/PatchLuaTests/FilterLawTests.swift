@@ -1,0 +1,216 @@
+import PatchGraph
+import PatchKernel
+import PatchMedia
+import Testing
+
+/// The laws that every filter of the library keeps: a new file is covered by being there.
+@Suite struct FilterLawTests {
+    /// A filter with pictures for all of its ports, or only for those that need one.
+    struct Subject {
+        let filter: KernelFilter
+        var size: (width: Int, height: Int)
+        var inputs: [FilterPicture]
+
+        init(_ name: String, _ width: Int, _ height: Int, isOpaque: Bool = false, fillsOptional: Bool = true) throws {
+            let filter = try FakeGraph.catalog.filter(name)
+            self.filter = filter
+            size = (width, height)
+            inputs = filter.ports.indices.prefix { fillsOptional || filter.portDefaultsFrom($0) == nil }.map {
+                .noise(width, height, seed: UInt32($0) + 1, isOpaque: isOpaque)
+            }
+        }
+
+        func run(
+            _ parameters: [String: [Float]] = [:], backend: FilterRunner.Backend = .jit, bandHeight: Int? = nil
+        ) throws -> FilterPicture {
+            try FilterRunner.run(
+                filter, inputs, parameters: parameters, backend: backend, bandHeight: bandHeight)
+        }
+
+        /// Through planner and engine, with Lua lines before and after the node.
+        func engine(
+            _ parameters: [String: [Float]] = [:], before: String = "", after: String = "", threads: Int = 2
+        ) throws -> FilterPicture {
+            let ports = Array(filter.ports.prefix(inputs.count))
+            var text = FilterEngine.graph(
+                filter.name, ports: ports, parameters: parameters,
+                options: filter.sizing == .required ? [("size", "\(size.width)x\(size.height)")] : [],
+                forms: filter.forms)
+            if !before.isEmpty {
+                text.replace(
+                    "source_\(ports[0]) { \"\(ports[0])\" }",
+                    with: "source_\(ports[0]) { \"\(ports[0])\" } >> \(before)")
+            }
+            if !after.isEmpty { text.replace("node >> pictures", with: "node >> \(after) >> pictures") }
+            let pictures = try FilterEngine.run(text, inputs: zip(ports, inputs).map { ($0, [$1]) }, threads: threads)
+            return try #require(pictures.last)
+        }
+    }
+
+    static let names = FakeGraph.catalog.names
+
+    @Test(arguments: names) func explainsItself(name: String) throws {
+        let filter = try FakeGraph.catalog.filter(name)
+        let source = try #require(FakeGraph.catalog.source(name))
+        #expect(filter.name == name)
+        #expect(!filter.summary.isEmpty && filter.summary.hasSuffix("."), "a summary is a sentence")
+        let comment = source.split(separator: "\n").prefix { $0.hasPrefix("--") }.joined(separator: "\n")
+        #expect(!comment.isEmpty, "a filter file begins with its formula")
+        let lower = comment.lowercased()
+        #expect(
+            ["encoded", "linear", "any light"].contains { lower.contains($0) }, "the comment says the working light")
+        #expect(lower.contains("alpha"), "the comment says what becomes of alpha")
+        for schema in filter.parameters {
+            #expect(!schema.label.isEmpty, "\(schema.name) has no label")
+            #expect(comment.contains(schema.name), "the comment says nothing of \(schema.name)")
+            #expect(schema.range != nil || schema.form == .bool, "\(schema.name) has no range")
+        }
+    }
+
+    @Test(arguments: names) func hasAFixture(name: String) {
+        #expect(
+            FilterCase.all.contains { $0.filter == name },
+            "add a case to the script of its family under Fixtures/filters")
+    }
+
+    @Test(arguments: names) func neutralValuesChangeNothing(name: String) throws {
+        let subject = try Subject(name, 5, 3, fillsOptional: false)
+        let neutral = subject.filter.parameters.filter { $0.neutral != nil }
+        guard !neutral.isEmpty else { return }
+        let parameters = Dictionary(uniqueKeysWithValues: neutral.map { ($0.name, $0.neutral ?? []) })
+        let result = try subject.run(parameters)
+        let before = subject.inputs[0].premultiplied
+        #expect(result.difference(from: before) <= 1 / 255, "\(result.worst(against: before))")
+    }
+
+    @Test(arguments: names) func alphaStaysUnlessItIsTheFiltersBusiness(name: String) throws {
+        let subject = try Subject(name, 5, 3)
+        let result = try subject.run()
+        let differs = zip(result.pixels, subject.inputs[0].pixels).contains { abs($0[3] - $1[3]) > 1 / 1024 }
+        #expect(!(subject.filter.keepsAlpha && differs), "write keepsAlpha = false, and why into the comment")
+    }
+
+    @Test(arguments: names) func aBandIsThatBandOfTheWhole(name: String) throws {
+        let subject = try Subject(name, 17, 13)
+        let whole = try subject.run()
+        for height in [1, 4, 7] {
+            let banded = try subject.run(bandHeight: height)
+            #expect(banded.difference(from: whole) == 0, "bands of \(height): \(banded.worst(against: whole))")
+        }
+    }
+
+    @Test(arguments: names) func threadsDoNotMatter(name: String) throws {
+        let subject = try Subject(name, 33, 70)
+        let one = try subject.engine(threads: 1)
+        let many = try subject.engine(threads: 3)
+        #expect(many.difference(from: one) == 0, "\(many.worst(against: one))")
+    }
+
+    /// Halving a channel is exact in half floats, so that only the joining of kernels can make a difference.
+    @Test(arguments: names) func fusedIsUnfused(name: String) throws {
+        let subject = try Subject(name, 9, 6)
+        let fused = try subject.engine(before: "filter.rgb { red = 0.5 }", after: "filter.rgb { green = 0.5 }")
+        let half = try FakeGraph.catalog.filter("rgb")
+        var apart = subject
+        apart.inputs[0] = try FilterRunner.run(half, [subject.inputs[0]], parameters: ["red": [0.5]], backend: .jit)
+            .straight
+        let unfused = try FilterRunner.run(
+            half, [try apart.run().straight], parameters: ["green": [0.5]], backend: .jit)
+        #expect(fused.difference(from: unfused) <= 1 / 255, "\(fused.worst(against: unfused))")
+    }
+
+    @Test(arguments: names) func anySizeWorks(name: String) throws {
+        for (width, height) in [(1, 1), (1, 7), (7, 1), (2, 2), (5, 3)] {
+            let subject = try Subject(name, width, height)
+            func compare(_ parameters: [String: [Float]]) throws -> (difference: Float, words: String) {
+                let machine = try subject.run(parameters)
+                let oracle = try subject.run(parameters, backend: .interpreter)
+                return (machine.difference(from: oracle), machine.worst(against: oracle))
+            }
+            var (difference, words) = try compare([:])
+            if difference > 1 / 255 {
+                // A step that falls exactly on a pixel may go either way; a hair beside it both agree.
+                var moved: [String: [Float]] = [:]
+                for schema in subject.filter.parameters where schema.form == .float || schema.form == .vec2 {
+                    guard let range = schema.range else { continue }
+                    let hair = (range.upperBound - range.lowerBound) * 0.0013
+                    moved[schema.name] = schema.defaultValue.map {
+                        $0 + hair <= range.upperBound ? $0 + hair : $0 - hair
+                    }
+                }
+                (difference, words) = try compare(moved)
+            }
+            #expect(difference <= 1 / 255, "\(width)x\(height): \(words)")
+        }
+    }
+
+    @Test(arguments: names) func wildPixelsAndValuesGiveNumbers(name: String) throws {
+        var subject = try Subject(name, 6, 5)
+        for port in subject.inputs.indices {
+            let wild: [[Float]] = [
+                [.nan, 0.5, 0.5, 1], [.infinity, 0, 0, 1], [-.infinity, 0, 0, 1], [0.5, 0.5, 0.5, .nan],
+                [60000, -60000, 0, 1], [-1, 2, 0.5, 1], [4, -0.5, 0, 1], [0.5, 0.5, 0.5, -1], [1, 1, 1, 6e-8],
+            ]
+            for (index, pixel) in wild.enumerated() { subject.inputs[port].pixels[3 * index] = pixel }
+        }
+        #expect(try subject.run().isFinite)
+        for schema in subject.filter.parameters {
+            let ends: [Float] =
+                schema.form == .bool
+                ? [0, 1] : [schema.range?.lowerBound, schema.range?.upperBound].compactMap { $0 }
+            for end in ends {
+                let parameters = [schema.name: [Float](repeating: end, count: schema.form.count)]
+                #expect(try subject.run(parameters).isFinite, "\(schema.name) = \(end)")
+            }
+        }
+    }
+
+    /// Pixels within 0…1 stay near it at both ends of every parameter: nothing blows up.
+    @Test(arguments: names) func tamePixelsStayTame(name: String) throws {
+        let subject = try Subject(name, 6, 5)
+        for schema in subject.filter.parameters {
+            for end in [schema.range?.lowerBound, schema.range?.upperBound].compactMap({ $0 }) {
+                let parameters = [schema.name: [Float](repeating: end, count: schema.form.count)]
+                let result = try subject.run(parameters)
+                let largest = result.pixels.joined().map(abs).max() ?? 0
+                #expect(largest < 2000, "\(schema.name) = \(end) gives \(largest)")
+            }
+        }
+    }
+
+    @Test(arguments: names.filter { $0.hasPrefix("transition.") }) func transitionsEndWithTheOtherPicture(
+        name: String
+    ) throws {
+        let subject = try Subject(name, 7, 5)
+        let ends: [(progress: Float, port: Int)] = [(0, 0), (1, 1)]
+        for (progress, port) in ends {
+            let expected = subject.inputs[port].premultiplied
+            var variants: [[String: [Float]]] = [[:]]
+            for schema in subject.filter.parameters where schema.name != "progress" {
+                let low = schema.form == .bool ? 0 : schema.range?.lowerBound
+                let high = schema.form == .bool ? 1 : schema.range?.upperBound
+                for end in [low, high].compactMap({ $0 }) {
+                    variants.append([schema.name: [Float](repeating: end, count: schema.form.count)])
+                }
+            }
+            for var parameters in variants {
+                parameters["progress"] = [progress]
+                let result = try subject.run(parameters)
+                #expect(
+                    result.difference(from: expected) <= 1 / 1024,
+                    "progress \(progress), \(parameters): \(result.worst(against: expected))")
+            }
+        }
+    }
+}
+
+extension KernelFilter {
+    var forms: [String: ParameterSchema.Form] {
+        Dictionary(uniqueKeysWithValues: parameters.map { ($0.name, $0.form) })
+    }
+
+    /// nil for a port that must be wired, or has one behind it that must.
+    func portDefaultsFrom(_ port: Int) -> [Float]? {
+        (port..<ports.count).allSatisfy { portDefaults[$0] != nil } ? portDefaults[port] : nil
+    }
+}
