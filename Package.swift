@@ -52,7 +52,6 @@ let package = Package(
         // Measurements that scripts and tests run as programs of their own.
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
-        program("Scratch", "PatchLua PatchFilters PatchGraph PatchKernel PatchMedia", path: "Benchmarks/Scratch"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
         program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
 

@@ -25,6 +25,23 @@ extension Planner {
         return format
     }
 
+    /// The same for one of these formats: video whose planes another order of planes holds as well.
+    func videoFormat(_ picture: Picture, among formats: [PixelFormat]) -> VideoFormat? {
+        let found: VideoFormat?
+        switch picture {
+        case .expression(let expression): found = videoFormat(expression)
+        case .stored(let stored):
+            found = stored.format.pixelFormat.isYCbCr && stored.format.orientation == .identity ? stored.format : nil
+        }
+        guard var format = found, let deep = format.pixelFormat.deepPlanes else { return nil }
+        if formats.contains(format.pixelFormat) { return format }
+        guard format.pixelFormat.bitDepth == 8,
+            let other = formats.first(where: { $0.bitDepth == 8 && $0.deepPlanes == deep })
+        else { return nil }
+        format.pixelFormat = other
+        return format
+    }
+
     /// Whether an expression reads so much around each pixel that its planes should be computed apart even for an R'G'B'
     /// reader: half the samples of R'G'B' at full size, and one conversion for all reads.
     func prefersPlanes(_ expression: PictureExpression) -> Bool {
