@@ -4,6 +4,7 @@
 -- Means of 4, then 16, then 64 pixels in a row are made of each other, so that the cost grows with the logarithm of the radius.
 return kernel {
   summary = "Blurs by the plain mean of a square.",
+  space = "any",
   alpha = "premultiplied",
   keepsAlpha = false,
   options = { radius = { 4, min = 1, max = 100 } },

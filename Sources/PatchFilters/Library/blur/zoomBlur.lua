@@ -6,6 +6,7 @@ local weights = { 0.18, 0.15, 0.12, 0.09, 0.05 }
 
 return kernel {
   summary = "Blurs towards a point, like a zooming lens.",
+  space = "any",
   alpha = "premultiplied",
   keepsAlpha = false,
   params = {
