@@ -65,7 +65,8 @@ final class Crossfade: @unchecked Sendable {
     private static func kernel() throws -> Kernel {
         let sides = ["before", "after"].map { InputDeclaration(name: $0, alpha: .premultiplied) }
         var builder = KernelBuilder(
-            name: "crossfade", inputs: sides, uniforms: [UniformDeclaration(name: "progress", type: .float)],
+            name: "crossfade", inputs: sides,
+            uniforms: [UniformDeclaration(name: "progress", type: .float, range: 0...1)],
             alpha: .premultiplied, space: .any)
         do {
             let mixed = try builder.apply(.mix, [builder.current(0), builder.current(1), builder.uniform(0)])

@@ -27,6 +27,7 @@ extension Plan {
                 lines.append("  writes \(slots[pass.output])\(pass.planesText)")
                 lines.append(
                     "  kernel \(pass.compiled.description.kernel.valueCount) values; ends here because \(pass.reason)")
+                lines.append("  computes in \(pass.compiled.arithmetic)")
             case .process(let process):
                 slotNames[process.output] = process.id
                 lines.append("native \(process.id)")

@@ -3,7 +3,7 @@ extension Kernel: CustomStringConvertible {
     /// ```
     /// kernel "warm" space=rgb light=encoded alpha=straight
     /// input "image" light=encoded alpha=straight
-    /// uniform "amount" float
+    /// uniform "amount" float -1.0 1.0
     /// %0 = current 0 : vec4
     /// %1 = uniform 0 : float
     /// %2 = mul %0 %1 : vec4
@@ -17,7 +17,10 @@ extension Kernel: CustomStringConvertible {
             lines.append(
                 "input \(Self.quoted(input.name)) light=\(input.light.rawValue) alpha=\(input.alpha.rawValue)")
         }
-        for uniform in uniforms { lines.append("uniform \(Self.quoted(uniform.name)) \(uniform.type.rawValue)") }
+        for uniform in uniforms {
+            let range = uniform.range.map { " \($0.lowerBound) \($0.upperBound)" } ?? ""
+            lines.append("uniform \(Self.quoted(uniform.name)) \(uniform.type.rawValue)\(range)")
+        }
         for (index, node) in nodes.enumerated() {
             let arguments = node.arguments.map { " %\($0)" }.joined()
             lines.append("%\(index) = \(node.kind.text)\(arguments) : \(node.type.rawValue)")

@@ -49,10 +49,19 @@ struct KernelParser {
                 InputDeclaration(
                     name: words[1], light: try option(words[2], "light"), alpha: try option(words[3], "alpha")))
         case "uniform":
-            guard header != nil, builder == nil, words.count == 3, let type = ValueType(rawValue: words[2]) else {
-                throw malformed("expected: uniform \"name\" type, before the values")
+            guard header != nil, builder == nil, words.count == 3 || words.count == 5,
+                let type = ValueType(rawValue: words[2])
+            else {
+                throw malformed("expected: uniform \"name\" type, or with lowest and highest value, before the values")
             }
-            uniforms.append(UniformDeclaration(name: words[1], type: type))
+            var range: ClosedRange<Float>?
+            if words.count == 5 {
+                guard let low = Float(words[3]), let high = Float(words[4]), low <= high, low.isFinite, high.isFinite,
+                    type == .float || type.isVector
+                else { throw malformed("'\(words[3]) \(words[4])' is no range of a float or vector") }
+                range = low...high
+            }
+            uniforms.append(UniformDeclaration(name: words[1], type: type, range: range))
         case "result":
             guard words.count == 2 else { throw malformed("expected: result %n") }
             result = try value(words[1]).index

@@ -91,10 +91,15 @@ public struct InputDeclaration: Hashable, Sendable {
 public struct UniformDeclaration: Hashable, Sendable {
     public var name: String
     public var type: ValueType
+    /// Where given, each component counts as the nearest value in it (NaN as the lowest): what lets a pass be computed
+    /// in integers. Only of finite numbers, and only for floats and vectors.
+    public var range: ClosedRange<Float>?
 
-    public init(name: String, type: ValueType) {
+    public init(name: String, type: ValueType, range: ClosedRange<Float>? = nil) {
         self.name = name
         self.type = type
+        let isUsable = type == .float || type.isVector
+        self.range = isUsable ? range.flatMap { $0.lowerBound.isFinite && $0.upperBound.isFinite ? $0 : nil } : nil
     }
 }
 

@@ -77,7 +77,15 @@ public struct Interpreter {
             case .int: registers[at] = UInt32(bitPattern: Int32(clampToInt(uniforms[offset])))
             case .bool: registers[at] = uniforms[offset] != 0 ? 1 : 0
             default:
-                for i in 0..<node.type.componentCount { registers[at + i] = uniforms[offset + i].bitPattern }
+                let range = kernel.uniforms[uniform].range
+                for i in 0..<node.type.componentCount {
+                    var value = uniforms[offset + i]
+                    if let range {
+                        value = value > range.lowerBound ? value : range.lowerBound
+                        value = value < range.upperBound ? value : range.upperBound
+                    }
+                    registers[at + i] = value.bitPattern
+                }
             }
         case .current(let input):
             store(decode(input, readers[input].pixel(x, y, .clamp, isOffset: true)), index, &registers)

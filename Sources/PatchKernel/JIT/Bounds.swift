@@ -74,6 +74,19 @@ struct Bounds: Hashable {
 }
 
 extension ScalarProgram {
+    /// x + w · (y − x) with w in 0…1 lies between x and y.
+    private func between(_ arguments: [S]) -> Bounds? {
+        for (weight, difference) in [(arguments[0], arguments[1]), (arguments[1], arguments[0])] {
+            let (w, node) = (bounds[weight.index], nodes[difference.index])
+            guard w.low >= 0, w.high <= 1, !w.mayBeNaN, node.operation == .sub, node.arguments[1] == arguments[2]
+            else { continue }
+            let (x, y) = (bounds[arguments[2].index], bounds[node.arguments[0].index])
+            // Without infinities, whose difference is no number.
+            if x.low.isFinite, x.high.isFinite, y.low.isFinite, y.high.isFinite { return x.union(y) }
+        }
+        return nil
+    }
+
     func bounds(of operation: Operation, kind: Kind, _ arguments: [S]) -> Bounds {
         func argument(_ index: Int) -> Bounds { bounds[arguments[index].index] }
         switch operation {
@@ -94,7 +107,7 @@ extension ScalarProgram {
                 return Bounds(low: Swift.max(product.low, 0), high: product.high, mayBeNaN: argument(0).mayBeNaN)
             }
             return argument(0) * argument(1)
-        case .fma: return argument(0) * argument(1) + argument(2)
+        case .fma: return between(arguments) ?? argument(0) * argument(1) + argument(2)
         case .div: return argument(0) / argument(1)
         case .min: return .min(argument(0), argument(1))
         case .max: return .max(argument(0), argument(1))

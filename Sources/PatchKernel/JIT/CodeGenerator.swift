@@ -5,6 +5,7 @@ import PatchMedia
 struct PassCode {
     var layout: PassLayout
     var hoistedCount: Int
+    var arithmetic: Arithmetic
     var object: [UInt8]
 }
 
@@ -81,7 +82,9 @@ enum CodeGenerator {
         defer { LLVMDisposeMemoryBuffer(buffer) }
         if let problem = problems.first { throw KernelError(.compiler, "LLVM: \(problem)") }
         let bytes = UnsafeRawBufferPointer(start: LLVMGetBufferStart(buffer), count: LLVMGetBufferSize(buffer))
-        return PassCode(layout: emitter.layout, hoistedCount: emitter.hoisted.count, object: [UInt8](bytes))
+        return PassCode(
+            layout: emitter.layout, hoistedCount: emitter.hoisted.count, arithmetic: lowering.arithmetic,
+            object: [UInt8](bytes))
     }
 
     private static func targetMachine(_ cpu: TargetCPU) throws(KernelError) -> LLVMTargetMachineRef {

@@ -14,6 +14,8 @@ public final class CompiledPass: Sendable {
     public let origin: Origin
     /// Time that making or loading the code took.
     public let compileNanoseconds: Int64
+    /// In which numbers the pass computes, and why.
+    public let arithmetic: Arithmetic
     /// Size of the machine code's object.
     public let codeBytes: Int
 
@@ -30,6 +32,7 @@ public final class CompiledPass: Sendable {
         self.compileNanoseconds = compileNanoseconds
         self.name = name
         self.linker = linker
+        arithmetic = code.arithmetic
         codeBytes = code.object.count
         driver = PassDriver(
             description: description, layout: code.layout, hoistedCount: code.hoistedCount, entries: entries)
@@ -42,7 +45,10 @@ public final class CompiledPass: Sendable {
     ///
     /// - Parameters:
     ///   - inputs: one picture for each of the description's inputs, of their formats, any size from 1×1.
-    ///   - output: of the description's output format; must not share memory with an input.
+    ///   - output: of the description's output format. It may be the very memory of an input (same format, planes,
+    ///     strides and size) that the kernel reads only at the pixel itself (`Footprint.point`), unturned, and whose
+    ///     chroma is not subsampled; it must share no memory with other inputs. All that a chunk of pixels reads is
+    ///     read before any of it is written, and no chunk reads another's pixels of such an input.
     ///   - uniforms: the kernel's `uniformFloatCount` floats.
     ///   - rows: begins on a multiple of `rowAlignment`; is cut to the output's height.
     public func run(

@@ -10,7 +10,7 @@ import Synchronization
 struct DiskCache: Sendable {
     let directory: String
 
-    private static let magic: [UInt8] = Array("patchbay code 1\n".utf8)
+    private static let magic: [UInt8] = Array("patchbay code 2\n".utf8)
     private static let sizeLimit = 64 << 20
     private static let counter = Atomic(0)
 
@@ -24,7 +24,7 @@ struct DiskCache: Sendable {
         guard let checksum = reader.int(), checksum == Self.checksum(bytes[reader.position...]),
             let keyBytes = reader.data(), keyBytes.elementsEqual(key.text.utf8),
             let columns = reader.int(), let rows = reader.int(), let hoisted = reader.int(),
-            let slotCount = reader.int(), (8...256).contains(columns), (1...2).contains(rows), hoisted >= 0,
+            let slotCount = reader.int(), (8...256).contains(columns), (1...4).contains(rows), hoisted >= 0,
             hoisted < 1 << 20, slotCount >= 0, slotCount < 1 << 20
         else { return nil }
         var layout = PassLayout(description: description, columns: columns, rows: rows)
@@ -40,8 +40,14 @@ struct DiskCache: Sendable {
             _ = layout.slot(slot, shift: -left)
             _ = layout.slot(slot, shift: right)
         }
-        guard layout.slots.count == slotCount, let object = reader.data() else { return nil }
-        return PassCode(layout: layout, hoistedCount: hoisted, object: Array(object))
+        guard layout.slots.count == slotCount, let boundBits = reader.int(), let reason = reader.data(),
+            let object = reader.data()
+        else { return nil }
+        let bound = Double(bitPattern: UInt64(bitPattern: Int64(boundBits)))
+        return PassCode(
+            layout: layout, hoistedCount: hoisted,
+            arithmetic: bound >= 0 ? .int16(bound: bound) : .float(reason: String(decoding: reason, as: UTF8.self)),
+            object: Array(object))
     }
 
     func store(_ code: PassCode, _ key: CodeKey) {
@@ -62,6 +68,14 @@ struct DiskCache: Sendable {
             append(halo.left)
             append(halo.right)
         }
+        let (bound, reason): (Double, String) =
+            switch code.arithmetic {
+            case .int16(let bound): (bound, "")
+            case .float(let reason): (-1, reason)
+            }
+        append(Int(Int64(bitPattern: bound.bitPattern)))
+        append(reason.utf8.count)
+        body.append(contentsOf: reason.utf8)
         append(code.object.count)
         body.append(contentsOf: code.object)
         var file = Self.magic

@@ -3,9 +3,6 @@ import PatchMedia
 
 /// Conversions between 8-bit Y'CbCr and packed R'G'B' in integer lanes.
 extension PassEmitter {
-    private func splat16(_ value: Int, _ count: Int) -> LLVMValueRef {
-        types.splatConstant(types.int(value, types.i16), count)
-    }
     private func splat32(_ value: Int, _ count: Int) -> LLVMValueRef {
         types.splatConstant(types.int(value, types.i32), count)
     }

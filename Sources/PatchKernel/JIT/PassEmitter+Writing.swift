@@ -19,6 +19,8 @@ extension PassEmitter {
             storeRows(packed, plane: 0, bytes: 4)
             return []
         case .planes(let values):
+            // All of them before the first is stored: the output may be the memory of an input.
+            for value in values { _ = vector(value) }
             if format.isYCbCr, format.planeCount == 2 {
                 storeSemiplanar(values)
                 return []
@@ -32,8 +34,12 @@ extension PassEmitter {
             }
             return []
         case .subsampled(let luma, let chroma):
+            for value in chroma.values { _ = vector(value) }
             storeCodes(vector(luma), plane: 0)
             return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
+        case .fixed(let fixed):
+            emitFixed(fixed)
+            return []
         case .conversion(.decode(let numbers)):
             emitDecoding(numbers)
             return []
@@ -82,9 +88,12 @@ extension PassEmitter {
         let written = description.planes.written(of: description.output.format)
         if written.contains(0) { storeCodes(vector(codes[0]), plane: 0) }
         guard written.contains(1) else { return }
-        let pairs = body.shuffle(
-            narrow(vector(codes[1]), lanes), narrow(vector(codes[2]), lanes),
-            (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes })
+        storePairs(narrow(vector(codes[1]), lanes), narrow(vector(codes[2]), lanes), bytes: bytes)
+    }
+
+    /// Cb and Cr side by side, at full size.
+    mutating func storePairs(_ cb: LLVMValueRef, _ cr: LLVMValueRef, bytes: Int) {
+        let pairs = body.shuffle(cb, cr, (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes })
         for row in (0..<rows).reversed() {
             let part =
                 rows == 1

@@ -33,6 +33,9 @@ struct PassEmitter {
     var memo: [String: LLVMValueRef] = [:]
     var loopValues: [Int: [LLVMValueRef]] = [:]
     let loops: LoopStructure
+    /// How four components are computed as one, in a pass of integers.
+    let fixedPacking: FixedPacking?
+    var fixedValues: [Int: FixedLanes] = [:]
     private(set) var isLive: [Bool] = []
 
     init(
@@ -45,15 +48,14 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        if TapSharing(lowering.p).isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0
-        {
-            // As many rows as there are registers for their sums.
-            rows = cpu.lanes >= 16 ? 4 : 2
-            columns = max(8, cpu.lanes)
-        } else {
+        let sharing = TapSharing(lowering.p)
+        if case .fixed(let fixed) = lowering.roots {
+            fixedPacking = FixedPacking(fixed.program, codes: fixed.codes, description)
             rows = description.rowAlignment
-            let interleave = cpu.interleave ?? Self.interleave(description, lowering, cpu)
-            columns = min(64, max(8, cpu.lanes * interleave / rows))
+            columns = min(64, max(8, cpu.lanes * (fixedPacking == nil ? 4 : 2) / rows))
+        } else {
+            fixedPacking = nil
+            (columns, rows) = Self.chunk(description, lowering, sharing, cpu)
         }
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
@@ -61,6 +63,18 @@ struct PassEmitter {
         context = LLVMGetUndef(types.pointer)
         chunk = LLVMGetUndef(types.i64)
         column = LLVMGetUndef(types.i32)
+    }
+
+    private static func chunk(
+        _ description: PassDescription, _ lowering: PassLowering, _ sharing: TapSharing, _ cpu: TargetCPU
+    ) -> (columns: Int, rows: Int) {
+        if sharing.isTall, description.rowAlignment == 1, description.output.format.log2ChromaWidth == 0 {
+            // As many rows as there are registers for their sums.
+            return (max(8, cpu.lanes), cpu.lanes >= 16 ? 4 : 2)
+        }
+        let rows = description.rowAlignment
+        let interleave = cpu.interleave ?? interleave(description, lowering, cpu)
+        return (min(64, max(8, cpu.lanes * interleave / rows)), rows)
     }
 
     /// Four vectors in passes of moderate size, and where chroma is halved, so that chroma still fills whole vectors;
@@ -97,6 +111,7 @@ struct PassEmitter {
         case .packed(let values), .planes(let values): values
         case .subsampled(let luma, let chroma): [luma] + chroma.values
         case .conversion: []
+        case .fixed(let fixed): fixed.frameValues
         }
     }
 
@@ -159,6 +174,7 @@ struct PassEmitter {
         vectors = [:]
         memo = [:]
         loopValues = [:]
+        fixedValues = [:]
         return function
     }
 

@@ -10,6 +10,8 @@ enum PassRoots {
     case subsampled(luma: S, chroma: ChromaRoot)
     /// No scalar program at all: another format of the same picture.
     case conversion(FormatConversion)
+    /// The same in 16-bit integers, proven exact enough.
+    case fixed(FixedRoots)
 }
 
 /// Cb code = Σ cb[i] · value[i] + bias, then rounded; Cr likewise.
@@ -28,6 +30,7 @@ struct PassLowering {
     let description: PassDescription
     var p = ScalarProgram()
     private(set) var roots = PassRoots.planes([])
+    private(set) var arithmetic = Arithmetic.float(reason: "")
     /// Components of each node of the kernel.
     var lowered: [[S]] = []
     private var reads: [NodeKind: [S]] = [:]
@@ -47,11 +50,19 @@ struct PassLowering {
         p.isCoarse = description.output.format.bitDepth == 8
         if let conversion {
             roots = .conversion(conversion)
+            // See `conversion` for the proof.
+            arithmetic = .int16(bound: 0.2)
             return
         }
         lowered.reserveCapacity(kernel.nodes.count)
         for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }
         roots = encode(lowered[kernel.result])
+        switch FixedLowering.roots(of: roots, &p, description) {
+        case .success(let fixed):
+            roots = .fixed(fixed)
+            arithmetic = .int16(bound: fixed.bound)
+        case .failure(let refusal): arithmetic = .float(reason: refusal.reason)
+        }
     }
 
     // MARK: Kernel values
@@ -64,7 +75,11 @@ struct PassLowering {
         case .bool(let value): return [p.bool(value)]
         case .uniform(let index):
             let offset = kernel.uniformOffset(index)
-            let floats = (0..<node.type.componentCount).map { p.make(.uniform(offset + $0), .float) }
+            let range = kernel.uniforms[index].range
+            let floats = (0..<node.type.componentCount).map { component -> S in
+                let value = p.make(.uniform(offset + component), .float)
+                return range.map { p.clamp(value, $0.lowerBound, $0.upperBound) } ?? value
+            }
             if node.type == .int { return [p.toInt(floats[0])] }
             if node.type == .bool { return [p.toBool(floats[0])] }
             return floats

@@ -14,6 +14,8 @@ struct TargetCPU: Hashable, Sendable {
     var hasFMA: Bool
     var hasHalf: Bool
     var hasRounding: Bool
+    /// SSSE3's pmulhrsw.
+    var hasRoundedProduct = false
     /// AVX-512's scalef and estimate of 1/√x, in whole 512-bit vectors.
     var hasScaling = false
     /// Machine vectors that one value spans, so that independent chains fill the pipes; nil lets the emitter choose by
@@ -46,6 +48,7 @@ struct TargetCPU: Hashable, Sendable {
         hasFMA = set.contains("+fma") || isV3
         hasHalf = set.contains("+f16c") || isV3
         hasRounding = set.contains("+sse4.1") || hasAVX2
+        hasRoundedProduct = set.contains("+ssse3") || isV3 || name == "x86-64-v2"
     }
 
     static let host: TargetCPU = {

@@ -153,7 +153,10 @@ extension KernelLanguage {
                 let name = String(word.map { $0 == "@" ? "_" : $0 })
                 return InputDeclaration(name: name, light: meaning.light, alpha: meaning.alpha)
             },
-            uniforms: parameters.map { UniformDeclaration(name: $0.name, type: $0.form.valueType) },
+            uniforms: parameters.map {
+                UniformDeclaration(
+                    name: $0.name, type: $0.form.valueType, range: $0.range ?? ($0.form == .color ? 0...1 : nil))
+            },
             light: meaning.light, alpha: meaning.alpha, space: meaning.space)
         serial &+= 1
         let trace = KernelTrace(
