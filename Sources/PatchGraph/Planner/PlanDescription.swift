@@ -27,7 +27,11 @@ extension Plan {
                 lines.append("  writes \(slots[pass.output])\(pass.planesText)")
                 lines.append(
                     "  kernel \(pass.compiled.description.kernel.valueCount) values; ends here because \(pass.reason)")
-                lines.append("  computes in \(pass.compiled.arithmetic)")
+                var arithmetic = "\(pass.compiled.arithmetic)"
+                if let chroma = pass.chroma, "\(chroma.arithmetic)" != arithmetic {
+                    arithmetic += "; chroma in \(chroma.arithmetic)"
+                }
+                lines.append("  computes in \(arithmetic)")
             case .process(let process):
                 slotNames[process.output] = process.id
                 lines.append("native \(process.id)")

@@ -23,15 +23,15 @@ extension Planner {
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
     mutating func store(
-        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb, asLight: Bool = false
+        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb, asLight: Bool = false,
+        because reason: String = "its reader looks at other pixels"
     ) throws -> StoredPicture {
         switch picture {
         case .stored(let stored): return stored
         case .expression(let expression):
             let format = intermediate(expression, readIn: reader)
             let stored = try compute(
-                expression, as: asLight ? linear(format) : format,
-                reason: "its reader looks at neighbouring or other pixels")
+                expression, as: asLight ? linear(format) : format, reason: reason)
             if let upstream { pictures[upstream] = .stored(stored) }
             return stored
         }
