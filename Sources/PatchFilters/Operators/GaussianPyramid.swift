@@ -12,7 +12,7 @@ import PatchMedia
 /// docs/decisions/blur.md has errors and times.
 ///
 /// Thread-safety: used by its operator alone; all memory is allocated in `init`.
-struct GaussianPyramid: ~Copyable {
+final class GaussianPyramid {
     /// The widest Gaussian that is computed as a sum; 8 taps on each side are 3.08 of it.
     static let widestSum: Float = 2.6
     private static let radius = 8
@@ -113,7 +113,7 @@ struct GaussianPyramid: ~Copyable {
         growLast = try pass(packed, packed) { () throws(KernelError) in try GaussianKernels.grow(.across) }
         splitRows = try pass(packed, format, GaussianKernels.splitRows)
 
-        var (width, height, marginAbove) = (format.width, format.height, 0)
+        var (width, marginAbove) = (format.width, 0)
         var inner = (format.width, format.height)
         for index in 0..<Self.level(of: widest) {
             inner = ((inner.0 + 1) / 2, (inner.1 + 1) / 2)
@@ -126,7 +126,7 @@ struct GaussianPyramid: ~Copyable {
                     rows: Frame(allocating: picture(outer, width, size.1)), picture: picture8,
                     spare: Frame(allocating: picture(exact, size.0, size.1)),
                     result: outer == exact ? picture8 : Frame(allocating: picture(outer, size.0, size.1))))
-            (width, height, marginAbove) = (size.0, size.1, Self.margin)
+            (width, marginAbove) = (size.0, Self.margin)
         }
         uniforms = .allocate(capacity: 16)
         uniforms.initialize(repeating: 0, count: 16)
