@@ -156,7 +156,13 @@ import Testing
         #expect(areApart(try plan(chain(try halfFilter()), source: other)) == [false])
         var turned = Self.video
         turned.orientation = .mirror
+        turned.pixelFormat = .yuv420p10
         #expect(areApart(try plan(chain(try halfFilter()), source: turned)) == [false])
+        // 8-bit samples are moved first.
+        turned.pixelFormat = .yuv420p
+        let plan = try plan(chain(try halfFilter()), source: turned)
+        #expect(areApart(plan) == [true])
+        #expect(plan.passesText.contains("native upright of in"))
         // Other range, other order of planes: the same planes.
         var full = Self.video
         full.color.range = .full

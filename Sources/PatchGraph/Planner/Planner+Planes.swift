@@ -42,6 +42,20 @@ extension Planner {
         return format
     }
 
+    /// A source's picture as it stands: turned by itself where its samples can be moved as they are. Read through its
+    /// orientation, every pixel costs a gather for each sample; planes that are moved first are read as any others.
+    mutating func upright(_ stored: StoredPicture, of node: PatchNode) throws -> StoredPicture {
+        guard UprightOperator.supports(stored.format) else { return stored }
+        let turning = try UprightOperator(stored.format, compiler: compiler)
+        let slot = newSlot(turning.output)
+        plan.steps.append(
+            .operate(
+                PlanOperate(
+                    id: node.id, name: "upright", work: turning, inputs: [stored.slot], output: slot,
+                    uniformOffset: plan.uniformCount, toleratesMissingInputs: false, data: nil, isWatched: false)))
+        return StoredPicture(slot: slot, format: turning.output)
+    }
+
     /// Whether an expression reads so much around each pixel that its planes should be computed apart even for an R'G'B'
     /// reader: half the samples of R'G'B' at full size, and one conversion for all reads.
     func prefersPlanes(_ expression: PictureExpression) -> Bool {

@@ -105,7 +105,7 @@ struct Planner {
             if anyRate == nil { anyRate = format.rate }
             let slot = format.video.map { newSlot($0) }
             if let slot, let video = format.video {
-                pictures[node.id] = .stored(StoredPicture(slot: slot, format: video))
+                pictures[node.id] = .stored(try upright(StoredPicture(slot: slot, format: video), of: node))
             }
             if format.audio != nil { soundOf[node.id] = plan.sources.count }
             plan.sources.append(
