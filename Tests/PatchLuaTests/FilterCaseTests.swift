@@ -30,7 +30,9 @@ import Testing
         if let last = pictures.last { check(last, "engine") }
 
         // Kernels alone, without time or options of their own, also run apart from the engine.
-        guard test.options.allSatisfy({ $0.name == "size" }), test.inputs.allSatisfy({ $0.pictures.count == 1 }) else {
+        guard filter.isPlain, test.options.allSatisfy({ $0.name == "size" }),
+            test.inputs.allSatisfy({ $0.pictures.count == 1 })
+        else {
             return
         }
         let (width, height) = (test.output.width, test.output.height)

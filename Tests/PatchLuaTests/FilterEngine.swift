@@ -1,3 +1,4 @@
+import PatchFilters
 import PatchGraph
 import PatchLua
 import PatchMedia
@@ -23,7 +24,8 @@ enum FilterEngine {
                 NodeSchema(kind: "source_\(input.port)", role: .source, summary: ""), .source { _, _ in source })
         }
         let registry = NodeRegistry(
-            sources + [NodeKind(NodeSchema(kind: "pictures", role: .sink, summary: ""), .sink { _, _ in sink })])
+            sources + [NodeKind(NodeSchema(kind: "pictures", role: .sink, summary: ""), .sink { _, _ in sink })],
+            operators: NativeOperators.all)
         let workspace = Workspace()
         let patch = try ScriptHost(
             path: workspace.write("graph.lua", text), registry: registry, catalog: FakeGraph.catalog

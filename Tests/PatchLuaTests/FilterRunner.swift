@@ -19,6 +19,14 @@ enum FilterRunner {
         parameters: [String: [Float]] = [:], context: FrameContext = FrameContext(), backend: Backend = .interpreter,
         bandHeight: Int? = nil
     ) throws -> FilterPicture {
+        guard filter.isPlain else {
+            // Native stages, stages of other sizes and earlier pictures need an engine.
+            let ports = Array(filter.ports.prefix(inputs.count))
+            let text = FilterEngine.graph(
+                filter.name, ports: ports, parameters: parameters,
+                options: size.map { [("size", "\($0.width)x\($0.height)")] } ?? [], forms: filter.forms)
+            return try #require(try FilterEngine.run(text, inputs: zip(ports, inputs).map { ($0, [$1]) }).last)
+        }
         let (width, height) = size ?? (inputs[0].width, inputs[0].height)
         let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
         let ports = try filter.ports.indices.map { port in
@@ -32,7 +40,7 @@ enum FilterRunner {
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
-                // The first tick: what was before is the first input.
+                // Not in plain filters.
                 case .pastPort, .pastStage: ports[0]
                 }
             }
@@ -94,5 +102,20 @@ enum FilterRunner {
         #expect(
             result.count == expected.count && difference <= limit, "\(comment) \(result) is not \(expected)",
             sourceLocation: location)
+    }
+}
+
+extension KernelFilter {
+    /// Only kernels of the filter's own size, over pictures of one tick.
+    var isPlain: Bool {
+        stages.allSatisfy { stage in
+            stage.kernel != nil && stage.size == .filter
+                && stage.inputs.allSatisfy {
+                    switch $0 {
+                    case .port, .stage: true
+                    case .pastPort, .pastStage: false
+                    }
+                }
+        }
     }
 }

@@ -5,5 +5,8 @@ import PatchGraph
 /// Thread-safety: immutable.
 public enum NativeOperators {
     /// All of them, for a registry.
-    public static let all: [OperatorKind] = [GaussianOperator.kind, MeanColor.kind, Mixer.kind]
+    public static let all: [OperatorKind] = [
+        CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind, HistogramOperator.kind,
+        HoughOperator.kind, MeanColor.kind, Mixer.kind, PointsOperator.kind,
+    ]
 }

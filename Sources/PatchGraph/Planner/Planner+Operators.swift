@@ -55,7 +55,7 @@ extension Planner {
                         like: isOpaque && kind.prefersOutputFormat ? preferred : nil))
             case .stage(let earlier):
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
-                if case .expression(let expression) = work.results[earlier], uses > 1,
+                if case .expression(let expression) = work.results[earlier], uses > 1 || expression.channels < 4,
                     kind.formats.isEmpty || kind.formats.contains(.half(channels: expression.channels))
                 {
                     work.results[earlier] = .stored(try store(work.results[earlier], ofNode: nil))

@@ -1,3 +1,4 @@
+import PatchFilters
 import PatchGraph
 import PatchMedia
 
@@ -19,6 +20,12 @@ struct GraphModel {
         var definition: LuaReference?
         /// The node that stands for the look where it was wired without making one.
         var node: Int?
+    }
+
+    struct Mixer {
+        var width: Int
+        var height: Int
+        var slots: [MixerSchema.Slot]
     }
 
     struct Group {
@@ -60,6 +67,8 @@ struct GraphModel {
     var controlIndices: [String: Int] = [:]
     var looks: [Look] = []
     var groups: [Group] = []
+    /// By the index of their nodes.
+    var mixers: [Int: Mixer] = [:]
     var secrets: [Secret] = []
     var animations: [Animation] = []
 

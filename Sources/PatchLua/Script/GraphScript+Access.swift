@@ -26,6 +26,7 @@ extension GraphScript {
         switch key {
         case "name": call.push(id(node))
         case "kind": call.push(schema.kind)
+        case "slots" where model.mixers[node] != nil: call.push(Handle(.slots, node))
         case "video": call.push(Handle(.media, node, 1))
         case "audio": call.push(Handle(.media, node, 2))
         case "targets":

@@ -151,6 +151,10 @@ extension GraphScript {
 
     /// Whether two patches differ in nodes or wires.
     static func isRewired(_ a: Patch, _ b: Patch) -> Bool {
-        a.nodes.count != b.nodes.count || a.wires != b.wires || a.nodes.map(\.isWatched) != b.nodes.map(\.isWatched)
+        a.nodes.count != b.nodes.count || a.wires != b.wires
+            || zip(a.nodes, b.nodes).contains { before, after in
+                // A mixer's slots are part of what it is.
+                before.isWatched != after.isWatched || before.kind == "mixer" && before.body != after.body
+            }
     }
 }

@@ -24,6 +24,7 @@ extension GraphScript {
             define("__newindex") { _, call in throw call.error("the library's filters cannot be changed") }
             define("__call") { script, call in
                 let family = script.families[call.handle(1)?.index ?? 0]
+                if family == "transition" { return try script.makeTransition(call) }
                 throw call.error("\(family) is a family of filters", "write \(family).name{ … }")
             }
         }
@@ -194,6 +195,12 @@ extension GraphScript {
         return node
     }
 
+    /// A constructor that is a word of its own.
+    func construct(filter kind: String, _ call: LuaCall) throws -> Int32 {
+        guard let look = try look(named: kind, call) else { throw call.error("there is no \(kind)") }
+        return try construct(look, call)
+    }
+
     private func construct(_ look: GraphModel.Look, _ call: LuaCall) throws -> Int32 {
         let kind = look.schema.kind
         let name: String?
@@ -220,7 +227,7 @@ extension GraphScript {
         return 1
     }
 
-    private func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
+    func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
         let schema = look.schema
         guard model.patch.nodes.count < options.limits.nodes else {
             throw call.error(
@@ -275,6 +282,21 @@ extension GraphScript {
             for end in ends { try connect(end, GraphModel.InputEnd(node: index, port: position), call) }
         }
         return index
+    }
+
+    /// Adds a node that is not made of a look; `make` gets its id.
+    func addNode(named name: String?, kind: String, _ call: LuaCall, _ make: (NodeID) throws -> PatchNode) throws -> Int
+    {
+        guard model.patch.nodes.count < options.limits.nodes else {
+            throw call.error(
+                "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
+                code: .budget)
+        }
+        let node = try make(try identifier(name, kind: kind, call))
+        model.patch.nodes.append(node)
+        model.schemas.append(NodeSchema(kind: kind, role: .filter, summary: "", ports: []))
+        model.nodeIndices[node.id] = model.patch.nodes.count - 1
+        return model.patch.nodes.count - 1
     }
 
     /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.

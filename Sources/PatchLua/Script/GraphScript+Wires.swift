@@ -77,6 +77,7 @@ extension GraphScript {
         switch handle.tag {
         case .node: return title(node: handle.index)
         case .port: return "port '\(model.schemas[handle.index].ports[Int(handle.b)])' of \(title(node: handle.index))"
+        case .slot: return "slot '\(slotNames[Int(handle.b)])' of \(title(node: handle.index))"
         case .media: return "\(handle.b == 1 ? "video" : "audio") of \(title(node: handle.index))"
         case .group: return "group '\(model.groups[handle.index].name)'"
         case .control: return "control '\(model.controls[handle.index].control.name)'"
@@ -121,7 +122,7 @@ extension GraphScript {
                 throw call.error("\(title(call, index)) has no output", "give group{ output = node }")
             }
             node = output
-        case .port:
+        case .port, .slot:
             throw call.error("\(title(call, index)) takes frames and sends none", "write node >> …")
         default:
             throw call.error("\(title(call, index)) cannot be wired", "only nodes, ports and groups send frames")
@@ -152,6 +153,11 @@ extension GraphScript {
         case .look: return [try inputOf(node: try nodeOfLook(handle.index, call), .both, call)]
         case .media: return [try inputOf(node: handle.index, handle.b == 1 ? .video : .audio, call)]
         case .port: return [GraphModel.InputEnd(node: handle.index, port: Int(handle.b))]
+        case .slot:
+            guard let port = model.schemas[handle.index].ports.firstIndex(of: slotNames[Int(handle.b)]) else {
+                throw call.error("\(title(call, index)) is gone", "make it again")
+            }
+            return [GraphModel.InputEnd(node: handle.index, port: port)]
         case .group: return model.groups[handle.index].inputs.first?.ends ?? []
         default: throw call.error("\(title(call, index)) takes no frames", "give a node, a port or a group")
         }

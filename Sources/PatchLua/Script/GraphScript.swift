@@ -46,6 +46,8 @@ final class GraphScript {
     var modules: LuaReference?
     var modulesLoading: [String] = []
     var methods: [String: LuaReference] = [:]
+    /// Names that slots of mixers have had: by index of their handles.
+    var slotNames: [String] = []
     /// Handles made before, so that a node is the same value wherever it comes from.
     var handleCache: [Handle: LuaReference] = [:]
     var timeNow: () -> Int64 = { monotonicNanoseconds() }
@@ -119,6 +121,8 @@ final class GraphScript {
         installModules(call)
         installSecrets(call)
         installKernels(call)
+        installMixers(call)
+        installTransitions(call)
         call.pop()
     }
 

@@ -6,7 +6,7 @@ import PatchMedia
 /// Thread-safety: a value.
 struct Handle: Hashable {
     enum Tag: Int32, CaseIterable {
-        case node, port, media, control, look, group, secret, animation, namespace
+        case node, port, media, control, look, group, secret, animation, namespace, slots, slot
         // Inside kernels.
         case pixel, reader, parameters
 
@@ -21,6 +21,8 @@ struct Handle: Hashable {
             case .secret: "a secret"
             case .animation: "an animation"
             case .namespace: "a family of filters (write filter.name{ … })"
+            case .slots: "the slots of a mixer"
+            case .slot: "a slot of a mixer"
             case .pixel: "a pixel value"
             case .reader: "an input of a kernel"
             case .parameters: "the parameters of a kernel"

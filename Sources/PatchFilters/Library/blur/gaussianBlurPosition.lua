@@ -15,7 +15,7 @@ return kernel {
   },
   passes = {
     { name = "blurred", native = "gaussian", params = { sigma = "sigma" } },
-    { inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
+    { space = "any", inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
       local away = length((uv - p.center) * vec2(1, size.y / size.x))
       return mix(blurred, image, smoothstep(p.radius, p.radius + max(p.softness, 0.0001), away))
     end },

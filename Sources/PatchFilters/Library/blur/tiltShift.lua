@@ -16,7 +16,7 @@ return kernel {
   },
   passes = {
     { name = "blurred", native = "gaussian", params = { sigma = "sigma" } },
-    { inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
+    { space = "any", inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
       local falloff = max(p.falloff, 0.0001)
       local away = 1 - smoothstep(p.top - falloff, p.top, uv.y) + smoothstep(p.bottom, p.bottom + falloff, uv.y)
       return mix(image, blurred, min(away, 1))

@@ -2,7 +2,7 @@
 -- weaker than a neighbour along the gradient with smoothstep(lower, upper), and inclusion: white where the result is at least .01
 -- and its 3x3 neighbourhood sums to at least 1.5.
 --
--- Luma .2125 .7154 .0721 of encoded values, straight alpha, which is kept. sigma: 0.5…3 pixels. lower and upper threshold: 0…2;
+-- Luma .2125 .7154 .0721 of encoded values, straight alpha, which is kept. sigma: 0.5…3 pixels. lowerThreshold, upperThreshold: 0…2;
 -- lower above upper counts as a hard step.
 local steps = require "library.steps"
 

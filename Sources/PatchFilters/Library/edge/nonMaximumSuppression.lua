@@ -1,7 +1,7 @@
 -- Thins edges: keeps a pixel of directionalSobel's picture that is no weaker than its two neighbours along its direction, as
 -- smoothstep(lower, upper, strength); the others become 0. The second stage of canny.
 --
--- Encoded values, straight alpha, which is kept. lower and upper threshold: 0…1; lower above upper counts as a hard step.
+-- Encoded values, straight alpha, which is kept. lowerThreshold and upperThreshold: 0…1; lower above upper counts as a hard step.
 return kernel {
   summary = "Thins directionalSobel's edges to one pixel.",
   params = {

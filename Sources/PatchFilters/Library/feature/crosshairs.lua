@@ -1,5 +1,5 @@
 -- Draws a cross over each white pixel of `marks`, such as the corners that harris shows: a pixel within `arm` pixels across or up
--- and down of a mark (red of at least .5) takes the colour.
+-- and down of a mark (red of at least .5) takes `color`.
 --
 -- Encoded values, straight alpha; where a cross is, alpha is the cross's. arm: 1…16 pixels. opacity: 0…1; 0 changes nothing.
 return kernel {

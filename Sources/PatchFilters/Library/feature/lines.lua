@@ -1,10 +1,11 @@
--- Draws a line from one point to another, with round ends and an edge that is smoothed over one pixel.
+-- Draws a line of `color` from one point to another, with round ends and an edge that is smoothed over one pixel.
 --
 -- Source-over of encoded, premultiplied colours. from and to: 0…1 of the picture, from the upper left. width: 0…1 of the picture's
 -- height. opacity: 0…1; 0 changes nothing. Alpha: the line's, over the picture's.
 return kernel {
   summary = "Draws a line.",
   keepsAlpha = false,
+  space = "any",
   alpha = "premultiplied",
   params = {
     from = { { 0.1, 0.5 }, min = 0, max = 1, label = "From" },

@@ -1,4 +1,5 @@
--- The least value of the red channel, as grey in the square of (2 radius + 1)^2 pixels around each pixel.
+-- The least value of the red channel, as grey in the square of (2 radius + 1)^2 pixels
+-- around each pixel.
 --
 -- Encoded values, straight alpha, which is kept. radius: 1…64 pixels. Exact, at a cost that grows with the logarithm of the
 -- radius: the extreme of a longer run is the extreme of two shorter ones that overlap.

@@ -3,6 +3,7 @@
 -- Working light: encoded, premultiplied; alpha is held like the colours. hold: 0…1; 0 changes nothing.
 return kernel {
   summary = "Freezes the picture.",
+  space = "any",
   alpha = "premultiplied",
   keepsAlpha = false,
   params = { hold = { 0, min = 0, max = 1, neutral = 0, label = "Hold" } },

@@ -19,8 +19,8 @@ return kernel {
       return vec4(step(p.threshold, abs(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)) - low.r)))
     end },
     { name = "found", native = "centroid" },
-    { inputs = { "image", "moving", "found" }, pixel = function(c, moving, found, p)
-      return vec4(mix(c.rgb, vec3(1, 0.2, 0), p.show * moving.r * step(0, found.a)), c.a)
+    { inputs = { "image", "moving" }, pixel = function(c, moving, p)
+      return vec4(mix(c.rgb, vec3(1, 0.2, 0), p.show * moving.r), c.a)
     end },
   },
 }

@@ -117,6 +117,12 @@ def pattern(plane):
 f.case("localBinaryPattern", small, grey(pattern(small[:, :, 0]), small))
 f.case("colorLocalBinaryPattern", small, each(small, pattern))
 
+for image, radius, offset in ((photo, 4, 0.05), (small, 1, -0.02)):
+    mean = ndimage.uniform_filter(luma(image), 2 * radius + 1, mode="nearest")
+    sure(luma(image) - mean + offset, 0, 0.0004)
+    f.case("adaptiveThreshold", image, grey((luma(image) >= mean - offset) * 1.0, image), {"offset": offset},
+           {"radius": radius})
+
 # Canny: the stages above, one after the other, in double precision.
 y, x = np.mgrid[0:18, 0:26]
 shapes = 0.15 + 0.6 * (np.hypot(x - 8.3, y - 9.1) < 6.2) + 0.2 * (0.7 * x - y > 6.4)
