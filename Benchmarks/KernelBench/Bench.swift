@@ -88,6 +88,17 @@ import Synchronization
             Workload(name: "copy rgba", kernel: StandardKernels.copy, source: .rgba, target: .rgba),
             Workload(name: "copy yuv420p", kernel: StandardKernels.copy, source: .yuv420p, target: .yuv420p),
             Workload(name: "sourceOver rgba", kernel: StandardKernels.sourceOver, source: .rgba, target: .rgba),
+            Workload(name: "crossfade rgba", kernel: try Kernels.crossfade(), uniforms: [0.3], source: .rgba, target: .rgba),
+            Workload(
+                name: "crossfade gray8", kernel: try Kernels.crossfade(), uniforms: [0.3], source: .gray8,
+                target: .gray8),
+            Workload(
+                name: "levels rgba", kernel: try Kernels.levels(), uniforms: [1.2, 0.05], source: .rgba, target: .rgba),
+            Workload(
+                name: "levels yuv420p-rgba", kernel: try Kernels.levels(), uniforms: [1.2, 0.05], source: .yuv420p,
+                target: .rgba),
+            Workload(name: "W6 sobelSum rgba", kernel: try Kernels.sobelSum(), source: .rgba, target: .rgba),
+            Workload(name: "W6 sobelSum gray8", kernel: try Kernels.sobelSum(), source: .gray8, target: .gray8),
             Workload(name: "resize rgba", kernel: StandardKernels.resize(), source: .rgba, target: .rgba),
             Workload(name: "resize yuv420p", kernel: StandardKernels.resize(), source: .yuv420p, target: .yuv420p),
         ]

@@ -70,6 +70,52 @@ enum Kernels {
         return try b.finish(sum ?? b.current(0))
     }
 
+    /// Two pictures mixed by a parameter.
+    static func crossfade() throws(KernelError) -> Kernel {
+        var b = KernelBuilder(
+            name: "crossfade", inputs: ["before", "after"].map { InputDeclaration(name: $0, alpha: .premultiplied) },
+            uniforms: [UniformDeclaration(name: "progress", type: .float, range: 0...1)], alpha: .premultiplied,
+            space: .any)
+        return try b.finish(try b.apply(.mix, [b.current(0), b.current(1), b.uniform(0)]))
+    }
+
+    /// Contrast and brightness with ranges.
+    static func levels() throws(KernelError) -> Kernel {
+        var b = KernelBuilder(
+            name: "levels", inputs: [InputDeclaration(name: "image", alpha: .premultiplied)],
+            uniforms: [
+                UniformDeclaration(name: "contrast", type: .float, range: 0...4),
+                UniformDeclaration(name: "brightness", type: .float, range: -1...1),
+            ], alpha: .premultiplied)
+        let half = b.constant(Float(0.5))
+        let c = b.current(0)
+        var v = try b.swizzle(c, "rgb")
+        v = try b.apply(.add, [b.apply(.mul, [b.apply(.sub, [v, half]), b.uniform(0)]), half])
+        v = try b.apply(.add, [v, b.uniform(1)])
+        return try b.finish(try b.construct(.vec4, [v, b.swizzle(c, "a")]))
+    }
+
+    /// Sum of the magnitudes of Sobel's gradients of luma, grey and opaque.
+    static func sobelSum() throws(KernelError) -> Kernel {
+        var b = KernelBuilder(
+            name: "sobelSum", inputs: [InputDeclaration(name: "image", alpha: .premultiplied)], alpha: .premultiplied)
+        let weights = try b.construct(
+            .vec3, [b.constant(Float(0.2126)), b.constant(Float(0.7152)), b.constant(Float(0.0722))])
+        func weighted(_ taps: [(Int, Int, Float)]) throws(KernelError) -> Value {
+            var sum: Value?
+            for (dx, dy, weight) in taps {
+                let luma = try b.apply(.dot, [b.swizzle(b.tap(0, dx: dx, dy: dy), "rgb"), weights])
+                let term = try b.apply(.mul, [luma, b.constant(weight)])
+                sum = if let sum { try b.apply(.add, [sum, term]) } else { term }
+            }
+            return try b.apply(.abs, [sum ?? b.constant(Float(0))])
+        }
+        let x = try weighted([(-1, -1, -1), (-1, 0, -2), (-1, 1, -1), (1, -1, 1), (1, 0, 2), (1, 1, 1)])
+        let y = try weighted([(-1, -1, -1), (0, -1, -2), (1, -1, -1), (-1, 1, 1), (0, 1, 2), (1, 1, 1)])
+        let sum = try b.apply(.add, [x, y])
+        return try b.finish(try b.construct(.vec4, [sum, sum, sum, b.constant(Float(1))]))
+    }
+
     /// Gradient magnitude of luma, grey.
     static func sobel() throws(KernelError) -> Kernel {
         var b = KernelBuilder(name: "sobel", inputs: [InputDeclaration(name: "image", alpha: .premultiplied)])

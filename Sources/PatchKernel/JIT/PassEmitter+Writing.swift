@@ -38,8 +38,7 @@ extension PassEmitter {
             storeCodes(vector(luma), plane: 0)
             return emitChroma(chroma, firstColumn: firstColumn, carries: carries)
         case .fixed(let fixed):
-            emitFixed(fixed)
-            return []
+            return emitFixed(fixed, carries: carries)
         case .conversion(.decode(let numbers)):
             emitDecoding(numbers)
             return []

@@ -52,7 +52,7 @@ struct PassEmitter {
         if case .fixed(let fixed) = lowering.roots {
             fixedPacking = FixedPacking(fixed.program, codes: fixed.codes, description)
             rows = description.rowAlignment
-            columns = min(64, max(8, cpu.lanes * (fixedPacking == nil ? 4 : 2) / rows))
+            columns = min(64, max(fixed.chroma == nil ? 8 : 16, cpu.lanes * (fixedPacking == nil ? 4 : 2) / rows))
         } else {
             fixedPacking = nil
             (columns, rows) = Self.chunk(description, lowering, sharing, cpu)
@@ -254,6 +254,8 @@ struct PassEmitter {
         guard description.output.color.siting.isCositedHorizontally else { return [] }
         switch roots {
         case .subsampled(_, let chroma): return chroma.values.map { _ in LLVMBuildPhi(body.builder, types.float, "") }
+        case .fixed(let fixed):
+            return (fixed.chroma?.values ?? []).map { _ in LLVMBuildPhi(body.builder, types.i16, "") }
         case .conversion(.encode) where description.output.format.log2ChromaWidth > 0:
             return (0..<2).map { _ in LLVMBuildPhi(body.builder, types.i32, "") }
         default: return []

@@ -47,6 +47,14 @@ public struct PassOutput: Hashable, Sendable {
     }
 }
 
+extension PassOutput {
+    /// Weights of a chroma sample's pixels together: 1 2 1 or 1 1 across, 1 1 down, or one alone.
+    var chromaSum: Int {
+        let across = format.log2ChromaWidth == 0 ? 1 : color.siting.isCositedHorizontally ? 4 : 2
+        return across * (format.log2ChromaHeight == 0 || color.siting.isCositedVertically ? 1 : 2)
+    }
+}
+
 /// One pass over memory: a kernel, and what it reads and writes.
 ///
 /// Thread-safety: a value.

@@ -3,12 +3,26 @@ import PatchMedia
 /// What the emitter stores of a pass in integers.
 struct FixedRoots {
     var program: FixedProgram
-    /// 8-bit codes, in 0…255: four of a packed pixel in memory order, or one for each plane.
+    /// 8-bit codes, in 0…255: four of a packed pixel in memory order, or one for each plane; luma alone where chroma is
+    /// subsampled.
     var codes: [Int]
+    var chroma: FixedChroma?
     /// At most so many codes off before rounding.
     var bound: Double
     /// Ints and bools of the frame that the program uses.
     var frameValues: [S]
+}
+
+/// Values that are summed over the pixels of a chroma sample, and what Cb and Cr are made of them.
+struct FixedChroma {
+    var values: [Int]
+    /// Factors of the sums, in units of 1/32768 for a result of `bits` bits below a code.
+    var cb: [Int]
+    var cr: [Int]
+    /// What is added before the result is cut, half a code included.
+    var bias: Int
+    var bits: Int
+    var needsClamp: Bool
 }
 
 extension FixedLowering {
@@ -20,14 +34,15 @@ extension FixedLowering {
         of roots: PassRoots, _ p: inout ScalarProgram, _ description: PassDescription
     ) -> Result<FixedRoots, FixedRefusal> {
         let codes: [S]
+        var chroma: ChromaRoot?
         switch roots {
         case .packed(let values): codes = values
         case .planes(let values): codes = values
-        case .subsampled: return .failure(FixedRefusal("chroma is taken down to half its size"))
+        case .subsampled(let luma, let root): (codes, chroma) = ([luma], root)
         case .conversion, .fixed: return .failure(FixedRefusal("not a kernel"))
         }
         if let refusal = refusal(description) { return .failure(refusal) }
-        let live = p.live(codes)
+        let live = p.live(codes + (chroma?.values ?? []))
         guard live.count <= valueLimit else { return .failure(FixedRefusal("it computes \(live.count) values")) }
         var refusal = FixedRefusal("it would be more than one code off")
         // Fewer bits below a code cost fewer operations.
@@ -36,6 +51,11 @@ extension FixedLowering {
             do throws(FixedRefusal) {
                 try lowering.convert(live)
                 var result = FixedRoots(program: FixedProgram(), codes: [], bound: 0, frameValues: [])
+                if let chroma {
+                    let (fixed, error) = try lowering.chroma(chroma, description.output)
+                    result.chroma = fixed
+                    result.bound = error
+                }
                 for code in codes {
                     let (node, error) = try lowering.code(code)
                     result.codes.append(node)
@@ -44,7 +64,7 @@ extension FixedLowering {
                 result.bound += 0.002
                 guard result.bound <= errorLimit else { continue }
                 result.program = lowering.f
-                result.frameValues = lowering.f.frameValues(of: result.codes)
+                result.frameValues = lowering.f.frameValues(of: result.codes + (result.chroma?.values ?? []))
                 p = lowering.p
                 return .success(result)
             } catch {
@@ -118,6 +138,53 @@ extension FixedLowering {
             return (f.shiftRight(finer.node, Swift.max(0, Swift.min(6, shift))), finer.error)
         }
         return (f.shiftRight(number.node, shift), number.error)
+    }
+
+    /// What is summed over a chroma sample's pixels, in common units, as fine as sums of up to eight leave room for.
+    private mutating func chroma(
+        _ root: ChromaRoot, _ output: PassOutput
+    ) throws(FixedRefusal) -> (FixedChroma, error: Double) {
+        let sum = output.chromaSum
+        var numbers: [FixedNumber] = []
+        for value in root.values { numbers.append(try number(of: linear(value), bounds: p.bounds[value.index])) }
+        func size(_ n: FixedNumber) -> Double { Double(f.magnitude(n.node)) * n.scale }
+        let room = Double(FixedProgram.range.upperBound / sum)
+        var scale = Self.unit
+        if let first = numbers.first, numbers.allSatisfy({ Swift.abs($0.scale / first.scale - 1) < 1e-9 }) {
+            scale = first.scale
+        }
+        let largest = numbers.map(size).max() ?? 0
+        while largest / scale > room { scale *= 2 }
+        while largest / scale * 2 <= room, scale > Self.unit / 1024 { scale /= 2 }
+        for index in numbers.indices { numbers[index] = try rescaled(numbers[index], to: scale) }
+        // A result in 0…256 with six bits below.
+        let bits = 6
+        let unit = scale / Double(sum) * pow2(15 + bits)
+        func factors(_ weights: [Float]) throws(FixedRefusal) -> [Int] {
+            let factors = weights.map { (Double($0) * unit).rounded() }
+            guard factors.allSatisfy({ Swift.abs($0) <= 32767 }) else { throw FixedRefusal("chroma needs more than 16 bits") }
+            return factors.map { Int($0) }
+        }
+        let fixed = FixedChroma(
+            values: numbers.map(\.node), cb: try factors(root.cb), cr: try factors(root.cr),
+            bias: Int(((Double(root.bias) + 0.5) * pow2(bits)).rounded()), bits: bits, needsClamp: true)
+        var error = 0.0
+        for (weights, factors) in [(root.cb, fixed.cb), (root.cr, fixed.cr)] {
+            var sumOfErrors = 0.0
+            var reach = 0.0
+            for (index, number) in numbers.enumerated() where factors[index] != 0 {
+                sumOfErrors += Swift.abs(Double(weights[index])) * number.error
+                sumOfErrors += Swift.abs(Double(factors[index]) / unit - Double(weights[index])) * size(number)
+                sumOfErrors += 0.5 * pow2(-bits)
+                reach += Swift.abs(Double(weights[index])) * size(number)
+            }
+            // Products of one sign only add up; those of R, G and B come to no more than the code's own range.
+            let isBalanced = Swift.abs(weights.reduce(0, +)) < 1e-3
+            let range = (isBalanced ? reach / 2 : reach) + Double(root.bias) + 1
+            guard range * pow2(bits) < 32000 else { throw FixedRefusal("chroma needs more than 16 bits") }
+            error = Swift.max(error, sumOfErrors)
+        }
+        return (fixed, error)
     }
 
     private mutating func narrow(_ node: Int, _ bounds: Bounds, _ error: Double) {

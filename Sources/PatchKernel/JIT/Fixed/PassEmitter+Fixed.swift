@@ -12,26 +12,30 @@ struct FixedLanes {
 
 /// Passes in 16-bit integers.
 extension PassEmitter {
-    mutating func emitFixed(_ fixed: FixedRoots) {
+    /// - Returns: the last odd column's values, for the next chunk's first chroma sample.
+    mutating func emitFixed(_ fixed: FixedRoots, carries: [LLVMValueRef]) -> [LLVMValueRef] {
         if let packing = fixedPacking {
             emitPacked(fixed, packing)
-            return
+            return []
         }
         // All of them before the first is stored: the output may be the memory of an input.
         let codes = fixed.codes.map { planar($0, fixed.program).parts[0] }
         if codes.count == 4, [.rgba, .bgra].contains(description.output.format) {
             storePacked(codes)
-            return
+            return []
         }
+        let chroma = fixed.chroma.map { root in root.values.map { planar($0, fixed.program).parts[0] } }
         let format = description.output.format
         let bytes = codes.map { LLVMBuildTrunc(body.builder, $0, types.vector(types.i8, lanes), "")! }
         for plane in description.planes.written(of: format) {
-            if plane == 1, format.planeCount == 2 {
+            if plane == 1, format.planeCount == 2, bytes.count == 3 {
                 storePairs(bytes[1], bytes[2], bytes: 1)
-            } else {
+            } else if plane < bytes.count {
                 storeRows(bytes[plane], plane: plane, bytes: 1)
             }
         }
+        guard let chroma, let root = fixed.chroma else { return [] }
+        return emitFixedChroma(root, chroma, carries: carries)
     }
 
     func splat16(_ value: Int, _ count: Int) -> LLVMValueRef {
@@ -207,7 +211,7 @@ extension PassEmitter {
     }
 
     /// (a · b + 2^14) >> 15.
-    private func roundedProduct(
+    func roundedProduct(
         _ a: LLVMValueRef, _ b: LLVMValueRef, _ asm: LLVMAssembler, _ count: Int
     ) -> LLVMValueRef {
         if cpu.hasRoundedProduct, let width = [32, 16, 8].first(where: { $0 <= 2 * cpu.lanes && count % $0 == 0 }) {
