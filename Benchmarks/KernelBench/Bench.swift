@@ -88,7 +88,8 @@ import Synchronization
             Workload(name: "copy rgba", kernel: StandardKernels.copy, source: .rgba, target: .rgba),
             Workload(name: "copy yuv420p", kernel: StandardKernels.copy, source: .yuv420p, target: .yuv420p),
             Workload(name: "sourceOver rgba", kernel: StandardKernels.sourceOver, source: .rgba, target: .rgba),
-            Workload(name: "crossfade rgba", kernel: try Kernels.crossfade(), uniforms: [0.3], source: .rgba, target: .rgba),
+            Workload(
+                name: "crossfade rgba", kernel: try Kernels.crossfade(), uniforms: [0.3], source: .rgba, target: .rgba),
             Workload(
                 name: "crossfade gray8", kernel: try Kernels.crossfade(), uniforms: [0.3], source: .gray8,
                 target: .gray8),

@@ -136,12 +136,13 @@ public final class PatchbaySession: Sendable {
     }
 
     /// Parses, builds and plans the graph. Files are opened, devices and networks are not.
+    /// - Parameter assumingDevices: devices and networks are not looked for either, as on a machine that has none.
     /// - Throws: `PatchError` with file and line.
-    public func check() throws -> CheckReport {
+    public func check(assumingDevices: Bool = false) throws -> CheckReport {
         let patch = adjusted(try makeScript().build())
         let rehearsal = PatchRehearsal(
             registry: registry, graphDirectory: graphDirectory, bindings: options.bindings,
-            kernelCacheDirectory: options.kernelCacheDirectory)
+            kernelCacheDirectory: options.kernelCacheDirectory, assumesDevices: assumingDevices)
         return CheckReport(patch: patch, plan: try rehearsal.plan(patch), registry: registry)
     }
 

@@ -48,17 +48,22 @@ import Testing
             case 0: return try b.apply(.mix, [x, tree(depth - 1), weight()])
             case 1:
                 let rest = try b.apply(.sub, [b.constant(Float(1)), weight()])
-                return try b.apply(.add, [b.apply(.mul, [x, rest]), b.apply(.mul, [leaf(), b.constant(Float(0.25))])])
+                return try b.apply(
+                    .add, [b.apply(.mul, [x, rest]), b.apply(.mul, [leaf(), b.constant(Float(0.25))])])
             case 2: return try b.apply(.add, [b.apply(.mul, [x, b.uniform(1)]), b.uniform(2)])
             case 3: return try b.apply(pick([.min, .max]), [x, tree(depth - 1)])
             case 4: return try b.apply(.abs, [b.apply(.sub, [x, leaf()])])
             case 5: return try b.apply(.clamp, [x, b.constant(float(0...0.4)), b.constant(float(0.5...1.2))])
             case 6:
-                let condition = try b.apply(pick([.lt, .ge]), [leaf(), pick([true, false]) ? leaf() : b.constant(Float(0.3))])
+                let condition = try b.apply(
+                    pick([.lt, .ge]), [leaf(), pick([true, false]) ? leaf() : b.constant(Float(0.3))])
                 return try b.select(condition, x, leaf())
             case 7: return try b.apply(.mul, [x, b.constant(float(-1.5...1.5))])
-            case 8: return try b.apply(.sub, [b.apply(.add, [x, leaf()]), b.apply(.mul, [leaf(), b.constant(Float(2))])])
-            default: return try b.apply(.add, [b.apply(.mul, [x, b.constant(float(0...1))]), b.constant(float(-0.3...0.3))])
+            case 8:
+                return try b.apply(.sub, [b.apply(.add, [x, leaf()]), b.apply(.mul, [leaf(), b.constant(Float(2))])])
+            default:
+                return try b.apply(
+                    .add, [b.apply(.mul, [x, b.constant(float(0...1))]), b.constant(float(-0.3...0.3))])
             }
         }
     }

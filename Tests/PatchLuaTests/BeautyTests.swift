@@ -15,7 +15,8 @@ import Testing
                 test.parameters[name]?.first.map { Double($0) } ?? fallback
             }
             let result = reference.result(
-                smooth: value("smooth", 0.5), brightness: value("brightness", 1.1), saturation: value("saturation", 1.1))
+                smooth: value("smooth", 0.5), brightness: value("brightness", 1.1), saturation: value("saturation", 1.1)
+            )
             for (ours, theirs) in zip(result, test.output.pixels) {
                 for channel in 0..<3 { #expect(abs(ours[channel] - Double(theirs[channel])) < 0.0002) }
             }
@@ -104,7 +105,8 @@ import Testing
     @Test func skinSmoothEvensSkinAndSparesTheRest() throws {
         let (width, height) = (640, 360)
         let before = portrait(width: width, height: height)
-        let after = try ByteEngine.run("filter.skinSmooth { smooth = 1, detail = 0 }", before, width: width, height: height)
+        let after = try ByteEngine.run(
+            "filter.skinSmooth { smooth = 1, detail = 0 }", before, width: width, height: height)
         func pixel(_ bytes: [UInt8], _ x: Int, _ y: Int) -> SIMD3<Int> {
             let at = 4 * (y * width + x)
             return SIMD3(Int(bytes[at]), Int(bytes[at + 1]), Int(bytes[at + 2]))

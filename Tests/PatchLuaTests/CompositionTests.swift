@@ -66,7 +66,8 @@ import Testing
         // The ramp begins at tick 0 and has ended at tick 10.
         #expect(pictures[10...].allSatisfy { $0 == plain[0] })
         #expect(pictures[5] != pictures[10] && pictures[0] != pictures[5])
-        let ran = Dictionary(engine.statistics.nodes.map { ($0.id, $0.frames) }, uniquingKeysWith: { first, _ in first })
+        let ran = Dictionary(
+            engine.statistics.nodes.map { ($0.id, $0.frames) }, uniquingKeysWith: { first, _ in first })
         #expect(ran["fa"] == 10, "\(ran)")
         // Tick 0 shows the first picture alone.
         #expect(ran["fb"] == 29, "\(ran)")
@@ -131,7 +132,8 @@ import Testing
         // 2.785 − 1.556 = 1.230; then below 1, which is the least.
         #expect(last == [1])
         #expect(workspace.errorText("camera{'cam'}:pinch(1)").contains("pinch is a method of zooms"))
-        #expect(workspace.errorText("transition(camera{'a'}, camera{'b'}, 1, 'wype')").contains("did you mean \"wipe\"?"))
+        #expect(
+            workspace.errorText("transition(camera{'a'}, camera{'b'}, 1, 'wype')").contains("did you mean \"wipe\"?"))
         #expect(workspace.errorText("camera{'a'}:start(1)").contains("start is a method of transitions"))
     }
 }

@@ -162,7 +162,9 @@ extension FixedLowering {
         let unit = scale / Double(sum) * pow2(15 + bits)
         func factors(_ weights: [Float]) throws(FixedRefusal) -> [Int] {
             let factors = weights.map { (Double($0) * unit).rounded() }
-            guard factors.allSatisfy({ Swift.abs($0) <= 32767 }) else { throw FixedRefusal("chroma needs more than 16 bits") }
+            guard factors.allSatisfy({ Swift.abs($0) <= 32767 }) else {
+                throw FixedRefusal("chroma needs more than 16 bits")
+            }
             return factors.map { Int($0) }
         }
         let fixed = FixedChroma(
