@@ -160,9 +160,9 @@ import Testing
         #expect(areApart(try plan(chain(try halfFilter()), source: turned)) == [false])
         // 8-bit samples are moved first.
         turned.pixelFormat = .yuv420p
-        let plan = try plan(chain(try halfFilter()), source: turned)
-        #expect(areApart(plan) == [true])
-        #expect(plan.passesText.contains("native upright of in"))
+        let moved = try plan(chain(try halfFilter()), source: turned)
+        #expect(areApart(moved) == [true])
+        #expect(moved.passesText.contains("native upright of in"))
         // Other range, other order of planes: the same planes.
         var full = Self.video
         full.color.range = .full

@@ -20,11 +20,13 @@ struct BandMargin: Sendable, Equatable {
 }
 
 extension Planner {
-    /// Bytes of a thread's cache that the bands of a group may fill: half of 1 MB, which leaves room for what is read and
-    /// written beside them (docs/decisions/bands.md).
-    static let bandBytes = 512 << 10
+    /// Bytes of pictures between passes from which on they leave the cache that all cores share, so that bands pay; the same
+    /// on every machine, so that a graph has one plan (docs/decisions/bands.md).
+    static let sharedCache = 32 << 20
+    /// Bytes that a thread's bands may take of it.
+    static let bandBytes = 4 << 20
     /// Rows that a band has at least and at most.
-    static let bandRows = 16...256
+    static let bandRows = 32...256
     /// The share of rows that may be computed twice.
     static let mostOverlap = 0.15
 
@@ -96,6 +98,7 @@ extension Planner {
             alignment = max(alignment, pass.rowAlignment)
         }
         if case .always(let rows) = bandRule { return max(alignment, rows / alignment * alignment) }
+        guard rowBytes * size.height > Self.sharedCache else { return nil }
         let fitting = min(Self.bandRows.upperBound, Self.bandBytes / max(1, rowBytes)) / alignment * alignment
         guard fitting >= Self.bandRows.lowerBound, fitting < size.height / 2 else { return nil }
         return extra / (work * Double(fitting)) <= Self.mostOverlap ? fitting : nil
