@@ -25,25 +25,41 @@ let package = Package(
     products: [
         .library(name: "Patchbay", targets: ["Patchbay"]),
         .executable(name: "patchbay", targets: ["PatchbayCLI"]),
+        .executable(name: "patchbay-guest", targets: ["patchbay-guest"]),
     ],
     targets: [
         // C libraries from Debian packages: module maps and static inline shims, nothing else.
         .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .systemLibrary(name: "CFFmpeg", pkgConfig: "libavdevice", providers: [.apt(["libavdevice-dev"])]),
         .systemLibrary(name: "CLLVM", pkgConfig: "patchbay-llvm", providers: [.apt(["llvm-19-dev"])]),
+        // What Patchbay and patchbay-guest share; no library behind it.
+        .systemLibrary(name: "CFrei0r"),
+        .systemLibrary(name: "CPango", pkgConfig: "patchbay-pango", providers: [.apt(["libpango1.0-dev"])]),
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
         .systemLibrary(name: "CSDL", providers: [.apt(["libsdl2-dev"])]),
+
+        .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
+        .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
 
         module("PatchMedia", ""),
         module("PatchKernel", "CLLVM PatchMedia"),
         module("PatchGraph", "PatchKernel PatchMedia"),
         module("PatchFilters", "PatchGraph PatchKernel PatchMedia", exclude: ["Library"], plugins: ["EmbedFilters"]),
         module("PatchFFmpeg", "CFFmpeg PatchGraph PatchMedia"),
+        module("PatchFrei0r", "CFrei0r PatchGraph PatchMedia"),
         module("PatchDisplay", "CSDL PatchGraph PatchMedia"),
+        module("PatchSound", "CSpeexDSP CEBUR128 PatchGraph PatchMedia"),
+        module("PatchText", "CPango PatchGraph PatchMedia"),
         module("PatchLua", "CLua PatchFilters PatchGraph PatchKernel PatchMedia"),
-        module("Patchbay", "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchDisplay PatchLua"),
+        module(
+            "Patchbay",
+            "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchSound PatchText PatchLua"
+        ),
         program("PatchbayCLI", "Patchbay"),
         program("PatchbayExample", "Patchbay"),
+
+        // Runs a frei0r plugin in a process of its own.
+        .executableTarget(name: "patchbay-guest", path: "Sources/GuestHost", linkerSettings: [.linkedLibrary("dl")]),
 
         // Makes Sources/PatchFilters/Library/**.lua part of PatchFilters.
         .plugin(name: "EmbedFilters", capability: .buildTool(), dependencies: ["EmbedFiltersTool"]),
@@ -53,18 +69,25 @@ let package = Package(
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
         program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
-        program("PatchBench", "PatchGraph PatchKernel PatchMedia", path: "Benchmarks/PatchBench"),
+        program(
+            "PatchBench", "Patchbay PatchFilters PatchGraph PatchKernel PatchLua PatchMedia",
+            path: "Benchmarks/PatchBench"),
 
         // Helpers that all tests may use: clips, external programs, servers, screens, ffprobe.
         .target(name: "PatchTesting", dependencies: ["PatchMedia"], path: "Tests/PatchTesting", swiftSettings: strict),
         tests("PatchTestingTests", "PatchTesting"),
         tests("PatchMediaTests", "PatchMedia"),
-        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting", exclude: ["Fixtures"]),
+        tests("PatchKernelTests", "PatchKernel PatchMedia PatchTesting KernelBench", exclude: ["Fixtures"]),
         tests("PatchGraphTests", "PatchGraph PatchKernel PatchMedia PatchTesting EngineBench"),
         tests("PatchFiltersTests", "PatchFilters PatchGraph PatchMedia PatchTesting"),
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
+        tests("PatchFrei0rTests", "PatchFrei0r PatchGraph PatchMedia PatchTesting", exclude: ["Plugins"]),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters", exclude: ["Fixtures"]),
+        tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
+        tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
+        tests(
+            "PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
+            exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),
         tests("PatchbayStructureTests", "PatchTesting"),

@@ -6,7 +6,8 @@ import Synchronization
 /// Times passes over 1920×1080 on one and two threads, after checking a part of each against the interpreter.
 /// Arguments: names of workloads (prefixes); none runs all. `--bits N`, `--interleave N` and `--pipeline P` change how
 /// code is made; `--frames N` is the number of frames timed; `--dump FILE` writes the object of one workload instead;
-/// `--soak N` compiles N different passes and prints the memory in use.
+/// `--soak N` compiles N different passes and prints the memory in use; `--cache FOLDER COUNT ROUNDS [--full]` uses a cache
+/// on disk as one of several processes would (CacheHammer).
 @main struct Bench {
     static func main() throws {
         var only: [String] = []
@@ -22,6 +23,7 @@ import Synchronization
             case "--pipeline": options.pipeline = arguments.next()
             case "--soak": soak = arguments.next().flatMap { Int($0) } ?? 0
             case "--dump": dump = arguments.next()
+            case "--cache": return try CacheHammer(&arguments).run()
             case "--frames": frames = arguments.next().flatMap { Int($0) } ?? frames
             default: only.append(argument)
             }

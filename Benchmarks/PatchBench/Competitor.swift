@@ -56,7 +56,7 @@ struct Interleaving {
         }
         for round in 0..<rounds {
             for (index, competitor) in competitors.enumerated() where timings[index].problem == nil {
-                if round >= 3, isHopeless(timings[index], timings) { continue }
+                if round >= 3, isSlow(timings[index]) || isHopeless(timings[index], timings) { continue }
                 do {
                     timings[index].milliseconds += try competitor.run(turns[index])
                 } catch {
@@ -67,6 +67,9 @@ struct Interleaving {
         return timings
     }
 
+    /// A few frames say enough, and many would take minutes.
+    private func isSlow(_ timing: Timing) -> Bool { timing.minimum > 60 }
+
     /// Another way of the same library is far ahead: only the best counts.
     private func isHopeless(_ timing: Timing, _ all: [Timing]) -> Bool {
         all.contains { $0.group == timing.group && $0.problem == nil && $0.minimum * 1.6 < timing.minimum }
@@ -76,15 +79,6 @@ struct Interleaving {
 extension Competitor {
     /// One of our ways, compiled and ready.
     static func ours(_ way: OurWay, _ run: OurRun) -> Competitor {
-        Competitor(
-            group: "ours", way: way.name,
-            run: { iterations in
-                (0..<iterations).map { _ in
-                    let start = monotonicNanoseconds()
-                    run.run()
-                    return Double(monotonicNanoseconds() - start) / 1e6
-                }
-            },
-            output: { run.output.bytes })
+        Competitor(group: "ours", way: way.name, run: { try run.times($0) }, output: { try run.output() })
     }
 }

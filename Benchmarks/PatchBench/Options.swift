@@ -2,7 +2,7 @@
 struct Options {
     var only: [String] = []
     var threads: [Int] = [1, 2]
-    var rounds = 15
+    var rounds = 9
     var width = 1920
     var height = 1080
     /// Folder of peer programs; nil runs ours alone.
@@ -12,6 +12,8 @@ struct Options {
     var scratch = "/tmp"
     var json: String?
     var markdown: String?
+    /// Where the table of all filters goes.
+    var filterDocument: String?
     /// Text that the document begins with: the machine and the versions.
     var about: String?
     /// Feeds our kernels another picture than the reference, to show that the check notices.
@@ -23,7 +25,8 @@ struct Options {
 
     static let usage = """
         usage: PatchBench [--only W1,W6] [--threads 1|2] [--rounds N] [--size WxH] [--picture FILE] [--peers DIR]
-                          [--scratch DIR] [--json FILE] [--markdown FILE] [--about FILE] [--wrong-picture]
+                          [--scratch DIR] [--json FILE] [--markdown FILE] [--about FILE]
+                          [--filter-document FILE] [--wrong-picture]
                           [--processor NAME] [--loop SECONDS]
         """
 
@@ -60,6 +63,7 @@ struct Options {
             case "--scratch": scratch = try value(argument)
             case "--json": json = try value(argument)
             case "--markdown": markdown = try value(argument)
+            case "--filter-document": filterDocument = try value(argument)
             case "--about": about = try value(argument)
             case "--wrong-picture": wrongPicture = true
             case "--processor": processor = try value(argument)
@@ -77,10 +81,12 @@ struct Options {
 
     static var names: [String] {
         var names: [String] = []
-        for workload in Workload.all where !names.contains(workload.name) { names.append(workload.name) }
-        return names + ["chain", "compile", "scaling"]
+        for workload in Workload.all where !names.contains(workload.name) {
+            names.append(workload.name)
+        }
+        return names + ["beautify", "chain", "compile", "scaling", "filters"]
     }
 
-    /// Whether rows of that kind are asked for.
-    func wants(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+    /// Whether rows of that kind are asked for: all but `filters`, which has a document of its own, unless some are named.
+    func wants(_ name: String) -> Bool { only.isEmpty ? name != "filters" : only.contains(name) }
 }

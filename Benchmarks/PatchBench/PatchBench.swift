@@ -25,50 +25,50 @@ final class Bench {
     let pictures: TestPictures
     let lut = CubeLUT()
     let peers: [PeerProgram]
-    let compiler: KernelCompiler
     private(set) var report = Report()
     /// False once no way of ours was equal to the reference.
     private(set) var isRight = true
+    /// Files of this run, removed at its end.
+    let folder: String
+    var scaledPictures: [String: Frame] = [:]
 
     init(_ options: Options) throws {
         self.options = options
         pictures = try TestPictures(width: options.width, height: options.height, path: options.picture)
-        compiler = KernelCompiler(CompilerOptions(processor: options.processor))
+        folder = options.scratch + "/patch-bench-\(ProcessInfo.processInfo.processIdentifier)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try lut.write(to: folder + "/bench.cube")
         var peers: [PeerProgram] = []
-        if let folder = options.peers {
-            let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-            for name in names where FileManager.default.isExecutableFile(atPath: folder + "/" + name) {
-                peers.append(try PeerProgram(path: folder + "/" + name))
+        if let path = options.peers {
+            let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+            for name in names where FileManager.default.isExecutableFile(atPath: path + "/" + name) {
+                peers.append(try PeerProgram(path: path + "/" + name))
             }
         }
         self.peers = peers
-        let base = options.scratch + "/patch-bench-\(ProcessInfo.processInfo.processIdentifier)"
-        defer { for suffix in [".rgba", ".yuv420p", ".cube"] { unlink(base + suffix) } }
-        try pictures.rgba.write(to: base + ".rgba")
-        try pictures.yuv420p.write(to: base + ".yuv420p")
-        try lut.write(to: base + ".cube")
-        for peer in peers {
-            for format in ["rgba", "yuv420p"] {
-                try peer.ask("load \(format) \(format) \(options.width) \(options.height) \(base).\(format)")
-            }
-            // FFmpeg reads the file when a graph is made, so that it must stay until then.
-            try FileManager.default.copyItem(atPath: base + ".cube", toPath: base + "-\(peer.name).cube")
-            try peer.ask("cube \(base)-\(peer.name).cube")
+        if peers.isEmpty { return }
+        for (name, frame) in pictures.byName {
+            let file = folder + "/" + name + ".raw"
+            try frame.write(to: file)
+            let format = frame.format.pixelFormat == .gray8 ? "gray" : frame.format.pixelFormat.rawValue
+            for peer in peers { try peer.ask("load \(name) \(format) \(frame.width) \(frame.height) \(file)") }
+            unlink(file)
         }
-        cubes = peers.map { base + "-\($0.name).cube" }
+        for peer in peers { try peer.ask("cube \(folder)/bench.cube") }
     }
 
-    private let cubes: [String]
-    deinit { for path in cubes { unlink(path) } }
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     func run() throws {
         for workload in Workload.all where workload.isSelected(by: options.only) {
             let reference = Reference.result(of: workload, pictures, lut: lut)
             for threads in options.threads { try measure(workload, threads, reference) }
         }
+        if options.wants("beautify") { try measureBeautify() }
         if options.wants("chain") { try measureChains() }
         if options.wants("compile") { try measureCompiling() }
         if options.wants("scaling") { try measureScaling() }
+        if options.wants("filters") { try measureFilters() }
         if let path = options.json { try report.json.write(toFile: path, atomically: true, encoding: .utf8) }
         if let path = options.markdown {
             let about = try options.about.map { try String(contentsOfFile: $0, encoding: .utf8) } ?? ""
@@ -76,51 +76,59 @@ final class Bench {
         }
     }
 
-    func bytes(for workload: Workload) -> [UInt8] {
-        guard options.wrongPicture else { return pictures[workload.format].bytes }
-        let flipped = pictures.flipped()
-        return workload.format == .rgba ? flipped.bytes : Reference.encode(RealPicture(flipped)).bytes
+    /// The names that graphs use: `a` to `d` are pictures of the workload's format.
+    func inputs(of workload: Workload, _ way: OurWay) -> [String: Frame] {
+        let suffix = workload.format == .rgba ? "rgba" : workload.format == .gray8 ? "gray" : "yuv420p"
+        var frames: [String: Frame] = [:]
+        for (name, picture) in [("a", ""), ("b", "b-"), ("c", ""), ("d", "b-"), ("key", "key-")] {
+            frames[name] = pictures.byName[picture + suffix]
+        }
+        frames["overlay"] = pictures.byName["overlay"]
+        if options.wrongPicture, let right = frames["a"] {
+            frames["a"] = right.flipped()
+            frames["key"] = right.flipped()
+        }
+        if way.isFullRange {
+            for (name, frame) in frames where frame.format.pixelFormat.isYCbCr { frames[name] = frame.withFullRange() }
+        }
+        return frames
     }
 
-    /// The LUT as pictures of half floats and of bytes, as `Filters.lut` reads it.
-    lazy var tables: [Frame] = {
-        let side = CubeLUT.side
-        func table(_ format: PixelFormat) -> Frame {
-            Frame(
-                allocating: VideoFormat(
-                    format, width: side * side, height: side, color: .srgb, premultiplied: false))
+    /// The formats of a way's results.
+    func results(of workload: Workload, _ way: OurWay) -> [String: VideoFormat] {
+        func format(_ pixelFormat: PixelFormat) -> VideoFormat {
+            var color = pixelFormat.isYCbCr ? TestPictures.video : .srgb
+            if way.isFullRange { color.range = .full }
+            return VideoFormat(
+                pixelFormat, width: options.width, height: options.height, color: color, premultiplied: false)
         }
-        let (half, bytes) = (table(.half3), table(.rgba))
-        for (index, entry) in lut.entries.enumerated() {
-            let (x, y) = (index % (side * side), index / (side * side))
-            let pixel = bytes.plane(0).row(y).assumingMemoryBound(to: UInt8.self) + 4 * x
-            for c in 0..<3 {
-                half.plane(c).row(y).assumingMemoryBound(to: Float16.self)[x] = Float16(entry[c])
-                pixel[c] = UInt8((255 * min(1, max(0, entry[c]))).rounded())
-            }
-            pixel[3] = 255
-        }
-        return [half, bytes]
-    }()
+        var results = ["out": format(workload.output)]
+        if let middle = way.middle { results["middle"] = format(middle) }
+        return results
+    }
 
-    /// Our ways of a workload, compiled.
-    func ours(_ workload: Workload, _ threads: Int) throws -> [(OurWay, OurRun)] {
-        let workers = try Workers(count: threads)
-        let picture = bytes(for: workload)
-        return try OurWay.all(of: workload, width: options.width, height: options.height).map { way in
-            (
-                way,
-                try OurRun(
-                    way, picture: picture, tables: tables, compiler: compiler, workers: workers, threads: threads)
-            )
+    func run(_ way: OurWay, of workload: Workload, threads: Int) throws -> OurRun {
+        try OurRun(
+            way, size: (options.width, options.height), pictures: inputs(of: workload, way),
+            results: results(of: workload, way), folder: folder, threads: threads, processor: options.processor)
+    }
+
+    /// Our ways of a workload, compiled; empty when the library cannot do it yet.
+    func ours(_ workload: Workload, _ threads: Int) -> [(OurWay, OurRun)] {
+        OurWay.all(of: workload, width: options.width, height: options.height).compactMap { way in
+            do { return (way, try run(way, of: workload, threads: threads)) } catch {
+                let text = "bench: \(workload.name) \(workload.format) is left out: \(error)\n"
+                FileHandle.standardError.write(Data(text.utf8))
+                return nil
+            }
         }
     }
 
     private func measure(_ workload: Workload, _ threads: Int, _ reference: [UInt8]) throws {
-        let ours = try ours(workload, threads)
-        defer { ours.first?.1.workers.stop() }
+        let ours = ours(workload, threads)
+        guard !ours.isEmpty else { return }
         var competitors = ours.map { Competitor.ours($0.0, $0.1) }
-        let file = options.scratch + "/patch-bench-\(ProcessInfo.processInfo.processIdentifier).out"
+        let file = folder + "/peer.out"
         defer { unlink(file) }
         for peer in peers {
             for way in peer.ways {
@@ -128,7 +136,7 @@ final class Bench {
                 guard
                     isLimit
                         ? way.format == workload.output.rawValue
-                        : way.workload == workload.name && way.format == workload.format.rawValue
+                        : way.workload == workload.name && way.format == workload.formatName
                 else { continue }
                 competitors.append(
                     Competitor(
@@ -160,7 +168,16 @@ final class Bench {
         guard competitor.group != "limit" else { return (nil, nil) }
         let difference: Difference
         do {
-            difference = try Difference(bytes, reference)
+            guard bytes.count == reference.count else {
+                throw BenchProblem("\(bytes.count) bytes came out, not \(reference.count)")
+            }
+            let rows = workload.checkedRows(height: options.height)
+            let stride = bytes.count / options.height
+            // Of a picture in planes, a band of the first one.
+            let line = workload.format.planeCount > 1 ? options.width : stride
+            let range =
+                rows.count == options.height ? 0..<bytes.count : rows.lowerBound * line..<rows.upperBound * line
+            difference = try Difference(bytes[range], reference[range])
         } catch {
             return (nil, "\(error)")
         }
@@ -184,14 +201,12 @@ final class Bench {
     /// Each workload, over and over, for a profiler.
     func loop(_ seconds: Double) throws {
         for workload in Workload.all where workload.isSelected(by: options.only) {
-            let ways = try ours(workload, options.threads[0])
-            for (way, run) in ways { try loop(seconds, workload, way, run) }
-            ways.first?.1.workers.stop()
+            for (way, run) in ours(workload, options.threads[0]) { try loop(seconds, workload, way, run) }
         }
     }
 
     private func loop(_ seconds: Double, _ workload: Workload, _ way: OurWay, _ run: OurRun) throws {
-        for _ in 0..<3 { run.run() }
+        for _ in 0..<3 { try run.run() }
         // CPU time beside the clock's: on a busy machine it says more.
         func cpu() -> Double {
             var time = timespec()
@@ -203,7 +218,7 @@ final class Bench {
         var least = Double.infinity
         while Double(monotonicNanoseconds() - start) < seconds * 1e9 {
             let begin = monotonicNanoseconds()
-            run.run()
+            try run.run()
             least = min(least, Double(monotonicNanoseconds() - begin) / 1e6)
             count += 1
         }

@@ -51,12 +51,12 @@ struct RealPicture {
         }
     }
 
-    /// The sum of pixels along one axis, weighted.
-    func convolved(_ weights: [Double], horizontally: Bool) -> RealPicture {
+    /// The sum of pixels along one axis, weighted; rows outside `rows` stay as they are.
+    func convolved(_ weights: [Double], horizontally: Bool, rows: Range<Int>? = nil) -> RealPicture {
         var result = self
         let radius = weights.count / 2
         for c in channels.indices {
-            for y in 0..<height {
+            for y in rows ?? 0..<height {
                 for x in 0..<width {
                     var sum = 0.0
                     for (i, weight) in weights.enumerated() {

@@ -30,11 +30,9 @@ enum Reference {
             return isRGB ? interleaved(picture) : encode(picture).bytes
         case "W1y": return lookYCbCr(pictures.yuv420p)
         case "W2":
-            if workload.format == .rgba { return interleaved(gaussian(RealPicture(pictures.rgba), sigma: 4)) }
-            return (0..<3).flatMap { plane -> [UInt8] in
-                let picture = RealPicture(plane: plane, of: pictures.yuv420p, offset: 0, scale: 255)
-                return gaussian(picture, sigma: plane == 0 ? 4 : 2).codes(0)
-            }
+            return blurred(workload, pictures, sigma: 4)
+        case "W2-20": return blurred(workload, pictures, sigma: 20)
+        case "W3-luma", "W3-rgb", "W3-guided", "W4", "W7", "W8", "W9": return mixed(workload, pictures)
         case "W5":
             var picture = RealPicture(pictures.rgba)
             picture.map { color, _, _ in lut.tetrahedral(color) }
@@ -52,11 +50,14 @@ enum Reference {
         }
     }
 
+    /// W9: how far the cross-fade has come.
+    static let fade = 0.25
+
     static func clamp(_ x: Double) -> Double { min(1, max(0, x)) }
 
-    /// How much the vignette leaves at a pixel.
-    static func vignette(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Double {
-        let distance = hypot((Double(x) + 0.5) / Double(width) - 0.5, (Double(y) + 0.5) / Double(height) - 0.5)
+    /// How much the vignette leaves at a place in pixels; the first pixel's middle is (0.5, 0.5).
+    static func vignette(_ x: Double, _ y: Double, _ width: Int, _ height: Int) -> Double {
+        let distance = hypot(x / Double(width) - 0.5, y / Double(height) - 0.5)
         let t = clamp((distance - Look.vignetteStart) / (Look.vignetteEnd - Look.vignetteStart))
         return 1 - t * t * (3 - 2 * t)
     }
@@ -64,30 +65,54 @@ enum Reference {
     static func look(_ color: [Double], _ x: Int, _ y: Int, _ width: Int, _ height: Int) -> [Double] {
         let bright = color.map { ($0 - 0.5) * Look.contrast + 0.5 + Look.brightness }
         let luma = zip(bright, Look.luma).reduce(0) { $0 + $1.0 * $1.1 }
-        let left = vignette(x, y, width, height)
+        let left = vignette(Double(x) + 0.5, Double(y) + 0.5, width, height)
         return bright.map { pow(clamp(luma + ($0 - luma) * Look.saturation) * left, Look.gamma) }
     }
 
-    /// FFmpeg's eq, then a vignette towards black, on full-range components; chroma is brought up to luma's size, worked
-    /// on, and brought down again.
+    /// FFmpeg's eq, then a vignette towards black, on full-range components, each plane at its own size. Chroma sits left:
+    /// on even columns, between rows.
     private static func lookYCbCr(_ frame: Frame) -> [UInt8] {
-        var picture = components(frame, range: .full)
-        picture.map { color, x, y in
-            let bright = clamp((color[0] - 0.5) * Look.contrast + 0.5 + Look.brightness)
-            let left = vignette(x, y, frame.width, frame.height)
-            return [
-                pow(bright, Look.gamma) * left, color[1] * Look.saturation * left, color[2] * Look.saturation * left,
-            ]
+        (0..<3).flatMap { plane -> [UInt8] in
+            var picture = RealPicture(plane: plane, of: frame, offset: plane == 0 ? 0 : 128, scale: 255)
+            for y in 0..<picture.height {
+                for x in 0..<picture.width {
+                    let value = picture[0, x, y]
+                    if plane == 0 {
+                        let bright = clamp((value - 0.5) * Look.contrast + 0.5 + Look.brightness)
+                        let left = vignette(Double(x) + 0.5, Double(y) + 0.5, frame.width, frame.height)
+                        picture[0, x, y] = pow(bright, Look.gamma) * left
+                    } else {
+                        let left = vignette(Double(2 * x) + 0.5, Double(2 * y + 1), frame.width, frame.height)
+                        picture[0, x, y] = value * Look.saturation * left
+                    }
+                }
+            }
+            return picture.codes(0, offset: plane == 0 ? 0 : 128)
         }
-        return subsampled(picture, range: .full)
     }
 
-    static func gaussian(_ picture: RealPicture, sigma: Double) -> RealPicture {
+    private static func blurred(_ workload: Workload, _ pictures: TestPictures, sigma: Double) -> [UInt8] {
+        let rows = workload.checkedRows(height: pictures.height)
+        if workload.format == .rgba {
+            return interleaved(gaussian(RealPicture(pictures.rgba), sigma: sigma, rows: rows))
+        }
+        return (0..<3).flatMap { plane -> [UInt8] in
+            let picture = RealPicture(plane: plane, of: pictures.yuv420p, offset: 0, scale: 255)
+            let part = plane == 0 ? rows : rows.lowerBound / 2..<(rows.upperBound + 1) / 2
+            return gaussian(picture, sigma: plane == 0 ? sigma : sigma / 2, rows: part).codes(0)
+        }
+    }
+
+    /// - Parameter rows: only these are right; the others stay as they were.
+    static func gaussian(_ picture: RealPicture, sigma: Double, rows: Range<Int>? = nil) -> RealPicture {
         let radius = Int((4 * sigma).rounded(.up))
         var weights = (-radius...radius).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
         let sum = weights.reduce(0, +)
         weights = weights.map { $0 / sum }
-        return picture.convolved(weights, horizontally: true).convolved(weights, horizontally: false)
+        let rows = rows ?? 0..<picture.height
+        let around = max(0, rows.lowerBound - radius)..<min(picture.height, rows.upperBound + radius)
+        return picture.convolved(weights, horizontally: true, rows: around)
+            .convolved(weights, horizontally: false, rows: rows)
     }
 
     /// |gx| + |gy| of BT.601 luma, as a grey RGBA picture.

@@ -32,7 +32,7 @@ struct Report {
                 .min { $0.median < $1.median }
         }
         var row = Row(
-            workload: workload.name, format: workload.format.rawValue, threads: threads, size: size,
+            workload: workload.name, format: workload.formatName, threads: threads, size: size,
             title: workload.title)
         row.ours = best("ours")?.median
         row.oursMinimum = best("ours")?.minimum

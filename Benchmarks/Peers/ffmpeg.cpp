@@ -107,6 +107,7 @@ class Graph {
         count++;
         check(av_buffersink_get_frame(sink, result), "pull");
     }
+    AVFrame *frame() const { return result; }
     void copy(Picture &out) const {
         for (int p = 0; p < out.planes(); p++)
             av_image_copy_plane(
@@ -140,6 +141,35 @@ static AVFrame *vignetteMask(const std::string &format, int width, int height, d
                 }
         }
     });
+}
+
+/// A picture in another format, converted once, untimed.
+static AVFrame *converted(const Picture &picture, const std::string &format) {
+    AVFrame *f = frame(picture, "");
+    if (format == picture.format) return f;
+    AVFrame *result = av_frame_alloc();
+    {
+        Graph graph("[in0]null", {f}, format, 1);
+        graph.run();
+        check(av_frame_ref(result, graph.frame()), "convert");
+    }
+    return result;
+}
+
+/// Several pictures, by the peer's names, each in a format of its own, through one graph.
+static Job several(
+    Peer &peer, const Request &request, const std::string &text,
+    const std::vector<std::pair<std::string, std::string>> &inputs, const std::string &outFormat) {
+    Job job;
+    const Picture first = peer.picture(inputs[0].first);
+    job.output = Picture(outFormat, first.width, first.height);
+    std::vector<AVFrame *> frames;
+    for (const auto &input : inputs) frames.push_back(converted(peer.picture(input.first), input.second));
+    auto graph = std::make_shared<Graph>(text, frames, outFormat, request.threads);
+    job.run = [graph] { graph->run(); };
+    Picture out = job.output;
+    job.collect = [graph, out]() mutable { graph->copy(out); };
+    return job;
 }
 
 static Job filters(Peer &peer, const Request &request, const Text &text) {
@@ -231,5 +261,62 @@ int main() {
     add("W10-encode", "rgba", "zscale", {"[in0]format=gbrp,zscale=matrix=170m:range=limited", "", "yuv420p", ""});
     add("W10-both", "yuv420p", "scale", {"[in0]format=rgba", "", "yuv420p", ""});
     add("W10-both", "yuv420p", "scale-planar", {"[in0]format=gbrp", "", "yuv420p", ""});
+    for (const char *format : {"rgba", "yuv420p"}) {
+        const std::string text = format[0] == 'r' ? "[in0]format=gbrap," : "[in0]";
+        const std::string chroma = format[0] == 'r' ? "gblur=sigma=20" : "gblur=sigma=20:planes=1,gblur=sigma=10:planes=6";
+        add("W2-20", format, "gblur", {text + chroma, "", format, ""});
+    }
+    add("W2-20", "rgba", "boxblur", {"[in0]format=gbrap,boxblur=lr=19:lp=3:ar=19:ap=3", "", "rgba", ""});
+    add("W3-luma", "gray", "bilateral", {"[in0]bilateral=sigmaS=4:sigmaR=0.1", "", "gray", ""});
+    for (const char *row : {"W3-rgb", "W3-guided"})
+        add(row, "rgba", "bilateral", {"[in0]format=gbrp,bilateral=sigmaS=4:sigmaR=0.1:planes=7", "", "rgba", ""});
+
+    using Inputs = std::vector<std::pair<std::string, std::string>>;
+    const auto mix = [&peer](
+                         const std::string &workload, const std::string &format, const std::string &name,
+                         const std::string &text, const Inputs &inputs) {
+        peer.add(workload, format, name, [&peer, text, inputs, format](const Request &r) {
+            std::string filled = text;
+            const Picture &base = peer.picture(inputs[0].first);
+            const std::pair<std::string, int> words[] = {
+                {"@X@", overlayX(base.width)}, {"@Y@", overlayY(base.height)}, {"@W2@", base.width / 2},
+                {"@H2@", base.height / 2}};
+            for (const auto &word : words)
+                for (size_t at; (at = filled.find(word.first)) != std::string::npos;)
+                    filled.replace(at, word.first.size(), std::to_string(word.second));
+            return several(peer, r, filled, inputs, format);
+        });
+    };
+    // The upper picture is in the layer's own format already; what comes from the camera is converted in time.
+    mix("W4", "rgba", "overlay", "[in0][in1]overlay=@X@:@Y@:format=rgb", {{"rgba", "rgba"}, {"overlay-straight", "rgba"}});
+    mix("W4", "rgba", "planar", "[in0]format=gbrp[a];[a][in1]overlay=@X@:@Y@:format=gbrp",
+        {{"rgba", "rgba"}, {"overlay-straight", "gbrap"}});
+    mix("W4", "yuv420p", "overlay", "[in0][in1]overlay=@X@:@Y@:format=yuv420",
+        {{"yuv420p", "yuv420p"}, {"overlay-straight", "yuva420p"}});
+    const std::string small = "scale=@W2@:@H2@:flags=";
+    for (const std::string kind : {"bilinear", "fast_bilinear", "area"})
+        for (const std::string format : {"rgba", "yuv420p"})
+            mix("W7", format, kind + ",xstack",
+                "[in0]" + small + kind + "[a];[in1]" + small + kind + "[b];[in2]" + small + kind + "[c];[in3]" + small + kind +
+                    "[d];[a][b][c][d]xstack=inputs=4:layout=0_0|w0_0|0_h0|w0_h0",
+                {{format, format}, {"b-" + format, format}, {format, format}, {"b-" + format, format}});
+    // Its distance is half of ours.
+    std::ostringstream key;
+    key << "similarity=" << keyThreshold / 2 << ":blend=" << keySmoothing / 2;
+    mix("W8", "rgba", "chromakey", "[in0]format=yuva444p,chromakey=0x00ff00:" + key.str() + ",format=gbrap[k];[in1]format=gbrp[b];[b][k]overlay=format=gbrp",
+        {{"key-rgba", "rgba"}, {"b-rgba", "rgba"}});
+    mix("W8", "rgba", "colorkey", "[in0]colorkey=0x18cf25:similarity=0.25:blend=0.15[k];[in1][k]overlay=format=rgb",
+        {{"key-rgba", "rgba"}, {"b-rgba", "rgba"}});
+    mix("W8", "yuv420p", "chromakey", "[in0]format=yuva420p,chromakey=0x00ff00:" + key.str() + "[k];[in1][k]overlay=format=yuv420",
+        {{"key-yuv420p", "yuv420p"}, {"b-yuv420p", "yuv420p"}});
+    std::ostringstream share;
+    share << 1 - fade;
+    for (const std::string format : {"rgba", "yuv420p"}) {
+        const Inputs two = {{format, format}, {"b-" + format, format}};
+        mix("W9", format, "blend", "[in0][in1]blend=all_mode=normal:all_opacity=" + share.str(), two);
+        mix("W9", format, "mix", "[in0][in1]mix=inputs=2:weights=3 1", two);
+    }
+    mix("W9", "rgba", "planar,blend", "[in0]format=gbrp[a];[in1]format=gbrp[b];[a][b]blend=all_mode=normal:all_opacity=" + share.str(),
+        {{"rgba", "rgba"}, {"b-rgba", "rgba"}});
     return peer.serve();
 }

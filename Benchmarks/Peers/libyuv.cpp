@@ -157,9 +157,125 @@ static Job sobel(Peer &peer, const Request &request) {
     return job;
 }
 
+/// W4 on RGBA, whose premultiplied blend only wants alpha in the last byte.
+static Job overlayRGBA(Peer &peer, const Request &request) {
+    const Picture base = peer.picture("rgba"), over = peer.picture("overlay");
+    Job job;
+    job.output = Picture("rgba", base.width, base.height);
+    const Picture out = job.output;
+    auto bands = std::make_shared<Bands>(request.threads);
+    const int x = overlayX(base.width), y = overlayY(base.height);
+    job.run = [=] {
+        bands->rows(base.height, 2, [&](int first, int last) {
+            const auto at = [](const Picture &p, int x, int y) { return p.plane[0] + size_t(y) * p.stride[0] + 4 * x; };
+            libyuv::CopyPlane(
+                at(base, 0, first), base.stride[0], at(out, 0, first), out.stride[0], 4 * base.width, last - first);
+            const int from = std::max(first, y), to = std::min(last, y + over.height);
+            if (from < to)
+                libyuv::ARGBBlend(
+                    at(over, 0, from - y), over.stride[0], at(out, x, from), out.stride[0], at(out, x, from),
+                    out.stride[0], over.width, to - from);
+        });
+    };
+    return job;
+}
+
+/// W4 on planes: the upper picture's planes and alpha are made beforehand, untimed.
+static Job overlayYUV(Peer &peer, const Request &request) {
+    const Picture base = peer.picture("yuv420p"), straight = peer.picture("overlay-straight");
+    const Picture over("yuv420p", straight.width, straight.height);
+    encode(straight.plane[0], straight.stride[0], over, 0, straight.height);
+    const Picture alpha("gray", straight.width, straight.height);
+    for (int y = 0; y < alpha.height; y++)
+        for (int x = 0; x < alpha.width; x++)
+            alpha.plane[0][size_t(y) * alpha.stride[0] + x] = straight.plane[0][size_t(y) * straight.stride[0] + 4 * x + 3];
+    Job job;
+    job.output = Picture("yuv420p", base.width, base.height);
+    const Picture out = job.output;
+    auto bands = std::make_shared<Bands>(request.threads);
+    const int x = overlayX(base.width), y = overlayY(base.height);
+    job.run = [=] {
+        bands->rows(base.height, 2, [&](int first, int last) {
+            for (int p = 0; p < 3; p++) {
+                const int a = p ? first / 2 : first, b = p ? (last + 1) / 2 : last;
+                libyuv::CopyPlane(
+                    base.plane[p] + size_t(a) * base.stride[p], base.stride[p], out.plane[p] + size_t(a) * out.stride[p],
+                    out.stride[p], base.rowBytes(p), b - a);
+            }
+            const int from = std::max(first, y), to = std::min(last, y + over.height);
+            if (from >= to) return;
+            const auto at = [&](const Picture &p, int plane, int px, int py) {
+                return p.plane[plane] + size_t(plane ? py / 2 : py) * p.stride[plane] + (plane ? px / 2 : px);
+            };
+            uint8_t *to0 = at(out, 0, x, from), *to1 = at(out, 1, x, from), *to2 = at(out, 2, x, from);
+            libyuv::I420Blend(
+                at(over, 0, 0, from - y), over.stride[0], at(over, 1, 0, from - y), over.stride[1],
+                at(over, 2, 0, from - y), over.stride[2], to0, out.stride[0], to1, out.stride[1], to2, out.stride[2],
+                alpha.plane[0] + size_t(from - y) * alpha.stride[0], alpha.stride[0], to0, out.stride[0], to1,
+                out.stride[1], to2, out.stride[2], over.width, to - from);
+        });
+    };
+    return job;
+}
+
+/// W7: each input scaled straight into its quarter, two inputs a thread.
+static Job quarters(Peer &peer, const Request &request) {
+    std::vector<Picture> inputs;
+    for (const char *name : {"", "b-", "", "b-"}) inputs.push_back(peer.picture(name + request.format));
+    Job job;
+    job.output = Picture(request.format, inputs[0].width, inputs[0].height);
+    const Picture out = job.output;
+    auto bands = std::make_shared<Bands>(request.threads);
+    job.run = [=] {
+        bands->rows(4, 1, [&](int first, int last) {
+            for (int i = first; i < last; i++) {
+                const Picture &in = inputs[i];
+                for (int p = 0; p < in.planes(); p++) {
+                    const int w = in.format == "rgba" ? in.width : in.rowBytes(p), h = in.rows(p);
+                    const int bytes = in.format == "rgba" ? 4 : 1;
+                    uint8_t *to = out.plane[p] + size_t(i / 2 * (h / 2)) * out.stride[p] + i % 2 * (w / 2) * bytes;
+                    if (bytes == 4)
+                        libyuv::ARGBScale(
+                            in.plane[p], in.stride[p], w, h, to, out.stride[p], w / 2, h / 2, libyuv::kFilterBilinear);
+                    else
+                        libyuv::ScalePlane(
+                            in.plane[p], in.stride[p], w, h, to, out.stride[p], w / 2, h / 2, libyuv::kFilterBilinear);
+                }
+            }
+        });
+    };
+    return job;
+}
+
+static Job crossFade(Peer &peer, const Request &request) {
+    const Picture a = peer.picture(request.format), b = peer.picture("b-" + request.format);
+    Job job;
+    job.output = Picture(request.format, a.width, a.height);
+    const Picture out = job.output;
+    auto bands = std::make_shared<Bands>(request.threads);
+    job.run = [=] {
+        bands->rows(a.height, 2, [&](int first, int last) {
+            for (int p = 0; p < a.planes(); p++) {
+                const int from = p ? first / 2 : first, to = p ? (last + 1) / 2 : last;
+                const auto at = [&](const Picture &q) { return q.plane[p] + size_t(from) * q.stride[p]; };
+                libyuv::InterpolatePlane(
+                    at(a), a.stride[p], at(b), b.stride[p], at(out), out.stride[p], a.rowBytes(p), to - from,
+                    int(256 * fade));
+            }
+        });
+    };
+    return job;
+}
+
 int main() {
     Peer peer;
     const auto p = &peer;
+    peer.add("W4", "rgba", "ARGBBlend", [p](const Request &r) { return overlayRGBA(*p, r); });
+    peer.add("W4", "yuv420p", "I420Blend", [p](const Request &r) { return overlayYUV(*p, r); });
+    for (const char *format : {"rgba", "yuv420p"}) {
+        peer.add("W7", format, "Scale", [p](const Request &r) { return quarters(*p, r); });
+        peer.add("W9", format, "Interpolate", [p](const Request &r) { return crossFade(*p, r); });
+    }
     peer.add("W1", "rgba", "matrix,table,multiply", [p](const Request &r) { return lookRGBA(*p, r, true); });
     peer.add("W1", "rgba", "matrix,polynomial,multiply", [p](const Request &r) { return lookRGBA(*p, r, false); });
     peer.add("W1", "yuv420p", "strips", [p](const Request &r) { return throughRGB(*p, r, true, false); });

@@ -180,7 +180,7 @@ static Job lookYCbCr(Peer &peer, const Request &request) {
     return job;
 }
 
-enum class Blur { gaussian, boxes, pyramid };
+enum class Blur { gaussian, boxes, pyramid, quarter };
 
 static void blur(const cv::Mat &in, cv::Mat out, double sigma, Blur way) {
     switch (way) {
@@ -191,6 +191,15 @@ static void blur(const cv::Mat &in, cv::Mat out, double sigma, Blur way) {
         cv::blur(in, out, {w, w}, {-1, -1}, cv::BORDER_REPLICATE);
         cv::blur(out, out, {w, w}, {-1, -1}, cv::BORDER_REPLICATE);
         cv::blur(out, out, {w, w}, {-1, -1}, cv::BORDER_REPLICATE);
+        break;
+    }
+    case Blur::quarter: {
+        // A quarter of the size: what the mean of 4×4 and the way back add is small against a large sigma.
+        thread_local cv::Mat small, soft;
+        const double rest = std::sqrt(std::max(0.25, (sigma * sigma - 3.75) / 16));
+        cv::resize(in, small, {in.cols / 4, in.rows / 4}, 0, 0, cv::INTER_AREA);
+        cv::GaussianBlur(small, soft, cv::Size(), rest, rest, cv::BORDER_REPLICATE);
+        cv::resize(soft, out, in.size(), 0, 0, cv::INTER_LINEAR);
         break;
     }
     case Blur::pyramid: {
@@ -205,7 +214,7 @@ static void blur(const cv::Mat &in, cv::Mat out, double sigma, Blur way) {
     }
 }
 
-static Job gaussian(Peer &peer, const Request &request, Blur way) {
+static Job gaussian(Peer &peer, const Request &request, double sigma, Blur way) {
     const Picture in = peer.picture(request.format);
     Job job;
     job.output = Picture(in.format, in.width, in.height);
@@ -213,7 +222,128 @@ static Job gaussian(Peer &peer, const Request &request, Blur way) {
     const int threads = request.threads;
     job.run = [=] {
         cv::setNumThreads(threads);
-        for (int p = 0; p < in.planes(); p++) blur(view(in, p), view(out, p), p ? 2 : 4, way);
+        for (int p = 0; p < in.planes(); p++) blur(view(in, p), view(out, p), p ? sigma / 2 : sigma, way);
+    };
+    return job;
+}
+
+static Job bilateral(Peer &peer, const Request &request) {
+    const Picture in = peer.picture(request.format);
+    Job job;
+    job.output = Picture(in.format, in.width, in.height);
+    const Picture out = job.output;
+    auto rgb = std::make_shared<cv::Mat>(), soft = std::make_shared<cv::Mat>();
+    const int threads = request.threads;
+    job.run = [=] {
+        cv::setNumThreads(threads);
+        if (in.format == "gray") return cv::bilateralFilter(view(in), view(out), 9, 25.5, 4, cv::BORDER_REPLICATE);
+        cv::cvtColor(view(in), *rgb, cv::COLOR_RGBA2RGB);
+        cv::bilateralFilter(*rgb, *soft, 9, 25.5, 4, cv::BORDER_REPLICATE);
+        cv::cvtColor(*soft, view(out), cv::COLOR_RGB2RGBA);
+    };
+    return job;
+}
+
+/// W4: the lower picture times what alpha leaves (a mask made beforehand), plus the premultiplied upper one.
+static Job overlay(Peer &peer, const Request &request) {
+    const Picture base = peer.picture("rgba"), over = peer.picture("overlay");
+    Job job;
+    job.output = Picture("rgba", base.width, base.height);
+    const Picture out = job.output;
+    const cv::Rect place(overlayX(base.width), overlayY(base.height), over.width, over.height);
+    cv::Mat alpha, rest;
+    cv::extractChannel(view(over), alpha, 3);
+    cv::merge(std::vector<cv::Mat>(4, 255 - alpha), rest);
+    const int threads = request.threads;
+    job.run = [=] {
+        cv::setNumThreads(threads);
+        const cv::Mat from = view(base), to = view(out), top = view(over);
+        strips(base.height, 16, [&](int first, int last) {
+            from.rowRange(first, last).copyTo(to.rowRange(first, last));
+            const int a = std::max(first, place.y), b = std::min(last, place.y + place.height);
+            if (a >= b) return;
+            cv::Mat part = to(cv::Rect(place.x, a, place.width, b - a));
+            cv::multiply(part, rest.rowRange(a - place.y, b - place.y), part, 1 / 255.0);
+            cv::add(part, top.rowRange(a - place.y, b - place.y), part);
+        });
+    };
+    return job;
+}
+
+static Job quarters(Peer &peer, const Request &request) {
+    std::vector<Picture> inputs;
+    for (const char *name : {"", "b-", "", "b-"}) inputs.push_back(peer.picture(name + request.format));
+    Job job;
+    job.output = Picture(request.format, inputs[0].width, inputs[0].height);
+    const Picture out = job.output;
+    const int threads = request.threads;
+    job.run = [=] {
+        cv::setNumThreads(threads);
+        for (int i = 0; i < 4; i++)
+            for (int p = 0; p < out.planes(); p++) {
+                const cv::Mat from = view(inputs[i], p);
+                const cv::Size half(from.cols / 2, from.rows / 2);
+                cv::Mat to = view(out, p)(cv::Rect({i % 2 * half.width, i / 2 * half.height}, half));
+                cv::resize(from, to, half, 0, 0, cv::INTER_LINEAR);
+            }
+    };
+    return job;
+}
+
+static Job crossFade(Peer &peer, const Request &request) {
+    const Picture a = peer.picture(request.format), b = peer.picture("b-" + request.format);
+    Job job;
+    job.output = Picture(request.format, a.width, a.height);
+    const Picture out = job.output;
+    const int threads = request.threads;
+    job.run = [=] {
+        cv::setNumThreads(threads);
+        for (int p = 0; p < a.planes(); p++) {
+            const cv::Mat from = view(a, p), other = view(b, p), to = view(out, p);
+            strips(a.rows(p), 32, [&](int first, int last) {
+                cv::Mat part = to.rowRange(first, last);
+                cv::addWeighted(from.rowRange(first, last), 1 - fade, other.rowRange(first, last), fade, 0, part);
+            });
+        }
+    };
+    return job;
+}
+
+/// W8: alpha from the chroma's distance; `soft` ramps it, else it is all or nothing.
+static Job key(Peer &peer, const Request &request, bool soft) {
+    const Picture front = peer.picture("key-rgba"), back = peer.picture("b-rgba");
+    Job job;
+    job.output = Picture("rgba", front.width, front.height);
+    const Picture out = job.output;
+    const int threads = request.threads;
+    job.run = [=] {
+        cv::setNumThreads(threads);
+        const cv::Mat all = view(front), behind = view(back), to = view(out);
+        strips(front.height, 16, [&](int first, int last) {
+            thread_local cv::Mat chroma, parts[2], distance, alpha, alpha4, rest, a, b;
+            const cv::Mat from = all.rowRange(first, last), other = behind.rowRange(first, last);
+            cv::Mat part = to.rowRange(first, last);
+            // Cb and Cr less those of green, in 0…1 of a code each.
+            const cv::Matx<float, 2, 5> matrix(
+                -0.168736f, -0.331264f, 0.5f, 0, 0.331264f * 255, 0.5f, -0.418688f, -0.081312f, 0, 0.418688f * 255);
+            from.convertTo(a, CV_32F);
+            cv::transform(a, chroma, matrix);
+            cv::split(chroma, parts);
+            cv::magnitude(parts[0], parts[1], distance);
+            if (!soft) {
+                cv::compare(distance, 255 / 1.41 * (keyThreshold + keySmoothing / 2), alpha, cv::CMP_GT);
+                other.copyTo(part);
+                from.copyTo(part, alpha);
+                return;
+            }
+            distance.convertTo(alpha, CV_8U, 1.41 / keySmoothing, -255 * keyThreshold / keySmoothing);
+            cv::Mat ones[] = {alpha, alpha, alpha, alpha};
+            cv::merge(ones, 4, alpha4);
+            cv::bitwise_not(alpha4, rest);
+            cv::multiply(from, alpha4, a, 1 / 255.0);
+            cv::multiply(other, rest, b, 1 / 255.0);
+            cv::add(a, b, part);
+        });
     };
     return job;
 }
@@ -314,10 +444,25 @@ int main() {
     }
     peer.add("W1y", "yuv420p", "LUT,multiply-in-strips", [p](const Request &r) { return lookYCbCr(*p, r); });
     for (const char *format : {"rgba", "yuv420p"}) {
-        peer.add("W2", format, "GaussianBlur", [p](const Request &r) { return gaussian(*p, r, Blur::gaussian); });
-        peer.add("W2", format, "three-boxes", [p](const Request &r) { return gaussian(*p, r, Blur::boxes); });
-        peer.add("W2", format, "half-size", [p](const Request &r) { return gaussian(*p, r, Blur::pyramid); });
+        for (const auto &row : {std::make_pair("W2", 4.0), std::make_pair("W2-20", 20.0)}) {
+            const double sigma = row.second;
+            const auto way = [&](const char *name, Blur kind) {
+                peer.add(row.first, format, name, [=](const Request &r) { return gaussian(*p, r, sigma, kind); });
+            };
+            way("GaussianBlur", Blur::gaussian);
+            way("three-boxes", Blur::boxes);
+            way("half-size", Blur::pyramid);
+            if (sigma > 10) way("quarter-size", Blur::quarter);
+        }
+        peer.add("W7", format, "resize", [p](const Request &r) { return quarters(*p, r); });
+        peer.add("W9", format, "addWeighted", [p](const Request &r) { return crossFade(*p, r); });
     }
+    peer.add("W3-luma", "gray", "bilateralFilter", [p](const Request &r) { return bilateral(*p, r); });
+    for (const char *row : {"W3-rgb", "W3-guided"})
+        peer.add(row, "rgba", "bilateralFilter", [p](const Request &r) { return bilateral(*p, r); });
+    peer.add("W4", "rgba", "multiply,add", [p](const Request &r) { return overlay(*p, r); });
+    peer.add("W8", "rgba", "soft", [p](const Request &r) { return key(*p, r, true); });
+    peer.add("W8", "rgba", "hard", [p](const Request &r) { return key(*p, r, false); });
     peer.add("W6-sobel", "rgba", "Sobel", [p](const Request &r) { return sobel(*p, r, false); });
     peer.add("W6-sobel", "rgba", "spatialGradient", [p](const Request &r) { return sobel(*p, r, true); });
     peer.add("W6-3x3", "rgba", "filter2D", [p](const Request &r) { return convolution(*p, r, false); });

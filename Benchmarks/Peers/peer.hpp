@@ -264,5 +264,14 @@ class Peer {
     }
 };
 
+/// W4's upper picture: where it lies on the lower one (its own size says the rest). As `Overlay` in PatchBench.
+inline int overlayX(int width) { return width / 6 / 2 * 2; }
+inline int overlayY(int height) { return height / 6 / 2 * 2; }
+/// W8: how far from green a pixel's chroma must be to stay: none below `keyThreshold`, all above plus `keySmoothing`;
+/// distances as 1.41 times that of (Cb, Cr) in −0.5…0.5. As `ChromaKey` in PatchBench.
+constexpr double keyThreshold = 0.5, keySmoothing = 0.2;
+/// W9: how far the cross-fade has come.
+constexpr double fade = 0.25;
+
 /// W6's 3×3 kernel, in sixteenths: a sharpening that is not separable; its sum is 1.
 constexpr int sharpen[9] = {-1, -2, -1, -2, 28, -2, -1, -2, -1};

@@ -102,3 +102,31 @@ static inline int patch_v4l2_rate(
     *denominator = shortest.denominator;
     return 0;
 }
+
+// libavfilter: what changed between its versions, and macros.
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
+#include <libavutil/avstring.h>
+
+/// The pixel formats that a buffersink takes, ended by AV_PIX_FMT_NONE (av_opt_set_int_list is a macro).
+static inline int patch_set_sink_formats(AVFilterContext *sink, const int32_t *formats, int count) {
+    return av_opt_set_bin(
+        sink, "pix_fmts", (const uint8_t *)formats, count * (int)sizeof(int32_t), AV_OPT_SEARCH_CHILDREN);
+}
+/// Whether the buffer source has options for matrix and range (FFmpeg 7).
+static inline int patch_buffer_has_colour(void) { return LIBAVFILTER_VERSION_INT >= AV_VERSION_INT(9, 16, 100); }
+/// Whether a filter takes commands while it runs; FFmpeg 8 hides it, and avfilter_graph_send_command then decides.
+static inline int patch_takes_commands(const AVFilter *filter) {
+#if LIBAVFILTER_VERSION_MAJOR < 11
+    return filter->process_command != NULL;
+#else
+    return 1;
+#endif
+}
+static inline int patch_runtime_flag(void) { return AV_OPT_FLAG_RUNTIME_PARAM; }
+/// Lays the planes of a picture into one buffer (av_image_fill_arrays), whose arrays Swift sees as tuples.
+static inline int patch_fill_arrays(AVFrame *frame, uint8_t *buffer, int alignment) {
+    return av_image_fill_arrays(
+        frame->data, frame->linesize, buffer, (enum AVPixelFormat)frame->format, frame->width, frame->height,
+        alignment);
+}

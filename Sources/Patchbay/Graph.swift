@@ -19,7 +19,7 @@ public final class Graph: Sendable {
     /// Pushes frames out of `rawDataOutput` nodes into closures.
     public let rawData = RawDataHandlers()
     public let registry: NodeRegistry
-    private let catalog = FilterCatalog()
+    private let catalog = FilterCatalog.standard
 
     struct State {
         var patch = Patch()
@@ -60,11 +60,18 @@ public final class Graph: Sendable {
     }
 
     /// A filter of the library by name, such as "brightness"; numbers set its parameters.
+    /// - Parameter options: what the filter is built for; those that are not given have their defaults.
     /// - Throws: `PatchError` with the nearest name when there is no such filter or parameter, or a value is out of range.
     public func filter(
-        _ kind: String, _ name: String? = nil, _ parameters: [String: Double] = [:]
+        _ kind: String, _ name: String? = nil, _ parameters: [String: Double] = [:],
+        options: [String: OptionValue] = [:]
     ) throws -> GraphNode {
-        let filter = try catalog.filter(kind)
+        let filter = try catalog.filter(kind, options: NodeOptions(options))
+        for key in options.keys.sorted() where key != "size" && !filter.options.contains(where: { $0.name == key }) {
+            throw PatchError(
+                .graph, "filter '\(kind)' has no option '\(key)'",
+                remedy: Spelling.nearest(to: key, in: filter.options.map(\.name)).map { "did you mean '\($0)'?" } ?? "")
+        }
         var values: [String: ParameterValue] = [:]
         for (key, number) in parameters {
             guard let schema = filter.parameters.first(where: { $0.name == key }) else {
@@ -82,7 +89,7 @@ public final class Graph: Sendable {
             }
             values[key] = .constant(Array(repeating: value, count: schema.form.count))
         }
-        return add(kind: "filter.\(kind)", name: name, body: .kernels(filter), options: [:], parameters: values)
+        return add(kind: "filter.\(kind)", name: name, body: .kernels(filter), options: options, parameters: values)
     }
 
     /// A filter in Swift.
@@ -115,6 +122,12 @@ public final class Graph: Sendable {
     /// A generated picture: `bars`, `ramp` or `zonePlate`.
     public func testPattern(_ name: String? = nil, kind: String = "bars") -> GraphNode {
         node("testPattern", name, options: ["kind": .string(kind)])
+    }
+
+    /// A line or more of text.
+    /// - Parameter options: font, size, color and the others that `patchbay` scripts give to `text`.
+    public func text(_ name: String? = nil, _ string: String, options: [String: OptionValue] = [:]) -> GraphNode {
+        node("text", name, options: options.merging(["string": .string(string)]) { $1 })
     }
 
     /// A window.
@@ -213,6 +226,17 @@ public final class Graph: Sendable {
         }
     }
 
+    /// The newest numbers that a node's native operators publish: a mean colour, a histogram, corners. nil before the first.
+    public func data(of node: GraphNode) -> OperatorData.Snapshot? { engine?.operatorData(node: node.id) }
+
+    /// Lets a node run for its numbers though its picture may reach no sink.
+    public func watch(_ node: GraphNode) {
+        state.withLock { state in
+            guard let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) else { return }
+            state.patch.nodes[index].isWatched = true
+        }
+    }
+
     /// Turns a knob of a node from the next tick on, and remembers it for later edits.
     public func set(_ node: GraphNode, _ parameter: String, _ value: ParameterValue) {
         let engine = state.withLock { state in
@@ -222,5 +246,16 @@ public final class Graph: Sendable {
             return state.engine
         }
         engine?.setParameter(node: node.id, name: parameter, value)
+    }
+
+    /// Changes an option that may change on air, such as a text's "string", and remembers it for later edits.
+    /// - Throws: `PatchError.usage` when the graph runs and the option is fixed.
+    public func set(_ node: GraphNode, option: String, _ value: OptionValue?) throws {
+        try engine?.setOption(node: node.id, name: option, value)
+        state.withLock { state in
+            if let index = state.patch.nodes.firstIndex(where: { $0.id == node.id }) {
+                state.patch.nodes[index].options.values[option] = value
+            }
+        }
     }
 }

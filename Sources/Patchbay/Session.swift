@@ -17,6 +17,8 @@ public struct SessionOptions: Sendable {
     /// Start values of controls, as written on the command line.
     public var settings: [String: String] = [:]
     public var duration: MediaTime?
+    /// One picture instead of the graph's outputs.
+    public var still: StillRequest?
     /// Render threads, 1…64; nil is one a core.
     public var workers: Int?
     /// Cores that the render threads are tied to; empty leaves the choice to the system.
@@ -125,11 +127,11 @@ public final class PatchbaySession: Sendable {
         script.onReload = { report in
             onEvent(report.error.map { .rejected($0) } ?? .reloaded(seconds: report.seconds))
         }
-        return ScriptHost(path: options.graph, registry: registry, options: script)
+        return ScriptHost(path: options.graph, registry: registry, catalog: .standard, options: script)
     }
 
-    fileprivate func adjusted(_ patch: Patch) -> Patch {
-        var patch = patch
+    fileprivate func adjusted(_ patch: Patch) throws -> Patch {
+        var patch = try options.still.map { try patch.showing($0, registry: registry) } ?? patch
         if let size = options.size { (patch.settings.width, patch.settings.height) = size }
         if let rate = options.rate { patch.settings.rate = rate }
         return patch
@@ -139,7 +141,7 @@ public final class PatchbaySession: Sendable {
     /// - Parameter assumingDevices: devices and networks are not looked for either, as on a machine that has none.
     /// - Throws: `PatchError` with file and line.
     public func check(assumingDevices: Bool = false) throws -> CheckReport {
-        let patch = adjusted(try makeScript().build())
+        let patch = try adjusted(try makeScript().build())
         let rehearsal = PatchRehearsal(
             registry: registry, graphDirectory: graphDirectory, bindings: options.bindings,
             kernelCacheDirectory: options.kernelCacheDirectory, assumesDevices: assumingDevices)
@@ -304,15 +306,23 @@ private final class SessionHost: GraphHost {
     }
 
     func apply(_ patch: Patch, reload: Bool) throws {
-        try engine.load(session.session?.adjusted(patch) ?? patch, isReload: reload)
+        try engine.load(try session.session?.adjusted(patch) ?? patch, isReload: reload)
     }
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         engine.setParameter(node: node, name: name, value)
     }
+    func setOption(node: NodeID, name: String, value: OptionValue?) {
+        // The script has checked node, name and value against the same schema.
+        try? engine.setOption(node: node, name: name, value)
+    }
+    func options(of node: NodeID) -> NodeOptions? { engine.options(of: node) }
     func controlValue(_ name: String) -> ControlValue? { engine.controlValue(name) }
     func setControl(_ name: String, _ value: ControlValue) {
         // The script host has checked name and value against the same schema.
         try? engine.setControl(name, value)
+    }
+    func command(node: NodeID, target: String, name: String, argument: String) throws {
+        try engine.command(node: node, target: target, name: name, argument: argument)
     }
     func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? {
         engine.operatorData(node: node, after: seen)

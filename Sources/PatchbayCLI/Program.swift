@@ -6,7 +6,8 @@ import Patchbay
 struct Program {
     static var commands: [any Command.Type] {
         [
-            RunCommand.self, RenderCommand.self, CheckCommand.self, DevicesCommand.self, FiltersCommand.self,
+            RunCommand.self, RenderCommand.self, StillCommand.self, CheckCommand.self, DevicesCommand.self,
+            FiltersCommand.self,
             GraphCommand.self,
         ]
     }

@@ -182,6 +182,70 @@ import Testing
         #expect(error?.description.contains("16384") == true, "\(String(describing: error))")
     }
 
+    /// What a header promises is not believed: neither nothing nor more than memory holds.
+    @Test(arguments: [(0, 0), (0, 8), (8, 0), (20_000, 20_000), (2_000_000_000, 2), (65_535, 65_535)])
+    func sizesThatCannotBeAreRefused(_ size: (width: Int, height: Int)) throws {
+        let folder = try TemporaryDirectory()
+        let file = try folder.write("x.png", bytes: Self.pngHeader(size.width, size.height))
+        let begin = monotonicNanoseconds()
+        let error = try #require(failure { try makeSource("image", ["file": .string(file)]) })
+        #expect(error.code == .media && !error.remedy.isEmpty, "\(error)")
+        #expect(error.node == "guest" && error.location?.line == 3, "\(error)")
+        #expect(monotonicNanoseconds() - begin < 5_000_000_000)
+    }
+
+    @Test(arguments: [
+        "", "hello", "\u{89}PNG", "GIF89a", "<svg xmlns='http://www.w3.org/2000/svg' width='0' height='0'/>",
+    ])
+    func filesThatAreNoPictureAreRefused(_ text: String) throws {
+        let folder = try TemporaryDirectory()
+        for name in ["x.png", "x.jpg", "x.gif", "x.svg"] {
+            let file = try folder.write(name, text)
+            let error = failure { try makeSource("image", ["file": .string(file)]) }
+            #expect(error != nil && error?.remedy.isEmpty == false, "\(name): \(String(describing: error))")
+        }
+    }
+
+    /// A picture of 20,000 pixels a side, whole: refused by its size, at once and without taking its memory.
+    @Test func twentyThousandPixelsAreTooMany() throws {
+        let folder = try TemporaryDirectory()
+        for (name, size) in [("wide", "20000x3"), ("high", "3x20000")] {
+            let file = folder.file("\(name).png")
+            try ffmpeg(["-f", "lavfi", "-i", "color=gray:size=\(size)", "-frames:v", "1", file])
+            let error = failure { try makeSource("image", ["file": .string(file)]) }
+            #expect(
+                error?.code == .media && error?.description.contains("16384") == true, "\(String(describing: error))")
+        }
+    }
+
+    /// A table of ffmpeg's own making: pixel i of a HaldCLUT of level 4 is the colour (i mod 16, i / 16 mod 16, i / 256) / 15.
+    @Test func stillPicturesAreExact() throws {
+        let folder = try TemporaryDirectory()
+        let file = folder.file("hald.png")
+        try ffmpeg(["-f", "lavfi", "-i", "haldclutsrc=4", "-frames:v", "1", "-pix_fmt", "rgb24", file])
+        let frame = try StillPicture.read(file)
+        try #require(frame.width == 64 && frame.height == 64 && frame.format.pixelFormat == .rgba)
+        for index in 0..<4096 {
+            let expected = [index % 16, index / 16 % 16, index / 256].map { $0 * 17 } + [255]
+            let pixel = frame.pixel(index % 64, index / 64).map { Int($0) }
+            #expect(zip(pixel, expected).allSatisfy { abs($0 - $1) <= 1 }, "\(index): \(pixel), \(expected)")
+        }
+        #expect(throws: PatchError.self) { try StillPicture.read(folder.file("none.png")) }
+    }
+
+    /// Signature and IHDR chunk of an RGBA PNG, and nothing else.
+    private static func pngHeader(_ width: Int, _ height: Int) -> [UInt8] {
+        func word(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+        let chunk = Array("IHDR".utf8) + word(width) + word(height) + [8, 6, 0, 0, 0]
+        // CRC-32 of the chunk (PNG specification, annex D).
+        var crc: UInt32 = 0xFFFF_FFFF
+        for byte in chunk {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + word(13) + chunk + word(Int(crc ^ 0xFFFF_FFFF))
+    }
+
     @Test func namesWithColonsAndPercents() throws {
         let folder = try TemporaryDirectory()
         for name in ["a:b.png", "50%.png", "%03d.png", "with space.png", "über.png"] {

@@ -1,75 +1,9 @@
-import Glibc
 import PatchKernel
 import PatchMedia
 import Testing
 
-/// Colours against Fixtures/bars.txt, which a script computes independently.
+/// What kernels see of colour: the video's own components, light, dither. ColorBarTests has the bars.
 @Suite struct ColorTests {
-    struct Bar: Sendable {
-        var color: ColorSpec
-        var bits: Int
-        var rgb: [Int]
-        var ycc: [Int]
-    }
-
-    static func bars() throws -> [Bar] {
-        let path = String(#filePath.dropLast("ColorTests.swift".count)) + "Fixtures/bars.txt"
-        let file = try #require(fopen(path, "r"))
-        defer { fclose(file) }
-        var bars: [Bar] = []
-        var line = [CChar](repeating: 0, count: 256)
-        while fgets(&line, 256, file) != nil {
-            let text = line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-            let words = text.split { $0 == " " || $0 == "\n" }
-            let numbers = words.dropFirst(2).compactMap { Int($0) }
-            let color = ColorSpec(
-                matrix: try #require(ColorSpec.Matrix(rawValue: String(words[0]))),
-                range: try #require(ColorSpec.Range(rawValue: String(words[1]))), transfer: .bt709, siting: .left)
-            bars.append(Bar(color: color, bits: numbers[0], rgb: Array(numbers[1...3]), ycc: Array(numbers[4...6])))
-        }
-        return bars
-    }
-
-    @Test func barsToEveryFormatAndBack() throws {
-        let compiler = KernelCompiler()
-        let bars = try Self.bars()
-        #expect(bars.count == 168)
-        var worstTrip = [8: 0, 10: 0]
-        for format in PixelFormat.allCases where format.isYCbCr {
-            for bar in bars where bar.bits == format.bitDepth {
-                let source = TestPicture(.rgba, 20, 4)
-                source.fill { _, x, _ in (bar.rgb + [255])[x % 4] }
-                let video = TestPicture(format, 20, 4)
-                run(
-                    try compiler.compile(
-                        PassDescription(
-                            kernel: StandardKernels.copy, inputs: [PassInput(format: .rgba)],
-                            output: PassOutput(format: format, color: bar.color))), [source], video)
-                for plane in 0..<format.planeCount {
-                    for x in 0..<video.samples(inPlane: plane) {
-                        let channel = plane == 0 ? 0 : format.planeCount == 2 ? 1 + x % 2 : plane
-                        #expect(
-                            abs(video[plane, x, 1] - bar.ycc[channel]) <= 1,
-                            "\(format) \(bar): channel \(channel)")
-                    }
-                }
-                let back = TestPicture(.rgba, 20, 4)
-                run(
-                    try compiler.compile(
-                        PassDescription(
-                            kernel: StandardKernels.copy, inputs: [PassInput(format: format, color: bar.color)],
-                            output: PassOutput(format: .rgba))), [video], back)
-                for x in 0..<80 where x % 4 < 3 {
-                    worstTrip[bar.bits] = max(worstTrip[bar.bits] ?? 0, abs(back[0, x, 2] - bar.rgb[x % 4]))
-                }
-                #expect(back[0, 3, 0] == 255)
-            }
-        }
-        // Limited range has fewer codes than full range: 8 bits cannot hold every 8-bit colour.
-        #expect(worstTrip[8] ?? 9 <= 2)
-        #expect(worstTrip[10] ?? 9 <= 1)
-    }
-
     /// A kernel in Y'CbCr sees the video's own codes: a copy keeps even those beyond the nominal range.
     @Test(arguments: [PixelFormat.yuv444p, .yuv422p, .yuv420p, .yuv444p10])
     func ycbcrKernelKeepsCodes(_ format: PixelFormat) throws {

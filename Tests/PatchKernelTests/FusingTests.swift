@@ -65,6 +65,103 @@ import Testing
         }
     }
 
+    private func unfused(
+        _ first: Kernel, _ second: Kernel, _ input: TestPicture, _ formats: (PixelFormat, PixelFormat, PixelFormat),
+        _ uniforms: ([Float], [Float]), isPremultiplied: Bool = true
+    ) throws -> TestPicture {
+        let middle = TestPicture(formats.1, input.width, input.height)
+        let output = TestPicture(formats.2, input.width, input.height)
+        let between = PassInput(format: formats.1, color: .srgb, premultiplied: isPremultiplied)
+        run(
+            try compiler.compile(
+                PassDescription(
+                    kernel: first, inputs: [PassInput(format: formats.0, color: .srgb, premultiplied: isPremultiplied)],
+                    output: PassOutput(format: formats.1, color: .srgb, premultiplied: isPremultiplied))), [input],
+            middle, uniforms: uniforms.0)
+        run(
+            try compiler.compile(
+                PassDescription(
+                    kernel: second, inputs: [between], output: PassOutput(format: formats.2, color: .srgb))),
+            [middle], output, uniforms: uniforms.1)
+        return output
+    }
+
+    private func fused(
+        _ first: Kernel, _ second: Kernel, _ input: TestPicture, _ formats: (PixelFormat, PixelFormat, PixelFormat),
+        _ uniforms: ([Float], [Float]), isPremultiplied: Bool = true
+    ) throws -> TestPicture {
+        let output = TestPicture(formats.2, input.width, input.height)
+        run(
+            try compiler.compile(
+                PassDescription(
+                    kernel: try second.inlining(first, asInput: 0),
+                    inputs: [PassInput(format: formats.0, color: .srgb, premultiplied: isPremultiplied)],
+                    output: PassOutput(format: formats.2, color: .srgb))), [input], output,
+            uniforms: uniforms.1 + uniforms.0)
+        return output
+    }
+
+    /// Where storing the intermediate rounds nothing (it only chooses and moves half floats, and half floats are stored),
+    /// the fused result is the unfused one, bit by bit.
+    @Test func fusedIsUnfusedExactlyWhereNothingIsRounded() throws {
+        for seed in UInt64(1)...60 {
+            var generator = KernelGenerator(seed: seed)
+            generator.isPlain = true
+            generator.isEncoded = true
+            generator.isExact = true
+            let first = try generator.make(operations: 4)
+            generator.isExact = false
+            generator.usesStencils = false
+            generator.usesGathers = false
+            let second = try generator.make(operations: 5)
+            guard second.footprint(ofInput: 0) == .point else { continue }
+            var random = SeededRandom(seed)
+            let input = TestPicture(.half4, 41, 5)
+            input.fillRandom(&random)
+            let numbers = (0..<max(1, second.uniformFloatCount)).map { _ in Float.random(in: -1...1, using: &random) }
+            for target in [PixelFormat.half4, .rgba, .yuv420p] {
+                let formats = (PixelFormat.half4, PixelFormat.half4, target)
+                let values = (
+                    [Float](repeating: 0.5, count: first.uniformFloatCount),
+                    second.uniformFloatCount == 0 ? [] : numbers
+                )
+                // Straight alpha in memory: dividing by alpha and multiplying again would round.
+                let apart = try unfused(first, second, input, formats, values, isPremultiplied: false)
+                let together = try fused(first, second, input, formats, values, isPremultiplied: false)
+                let (codes, place) = difference(apart, together)
+                #expect(codes == 0, "seed \(seed) to \(target): \(place)\n\(first.text)\n\(second.text)")
+            }
+        }
+    }
+
+    /// Random smooth kernels, one after the other: within one code of 255.
+    @Test func randomKernelsFuse() throws {
+        var count = 0
+        for seed in UInt64(100)..<180 {
+            var generator = KernelGenerator(seed: seed)
+            generator.usesJumps = false
+            generator.usesStencils = false
+            generator.usesGathers = false
+            generator.isPlain = true
+            generator.isEncoded = true
+            let first = try generator.make(operations: 4)
+            // Gentle, so that the rounding of the intermediate is not amplified.
+            let second = try [gain("second"), gain("second", light: .linear), gain("second", alpha: .premultiplied)][
+                Int(seed % 3)]
+            var random = SeededRandom(seed)
+            let input = TestPicture(.rgba, 33, 4)
+            input.fillRandom(&random)
+            let numbers = (0..<first.uniformFloatCount).map { _ in Float.random(in: -1...1, using: &random) }
+            let formats = (PixelFormat.rgba, PixelFormat.half4, seed % 2 == 0 ? PixelFormat.rgba : .yuv420p)
+            let apart = try unfused(first, second, input, formats, (numbers, [0.9]))
+            let together = try fused(first, second, input, formats, (numbers, [0.9]))
+            let (codes, place) = difference(apart, together)
+            #expect(codes <= 1, "seed \(seed): \(place)\n\(first.text)")
+            count += 1
+        }
+        #expect(count == 80)
+    }
+
     @Test func mergedInputsReadOnePicture() throws {
         let merged = try StandardKernels.sourceOver.mergingInputs([0, 0])
         #expect(merged.inputs.count == 1)

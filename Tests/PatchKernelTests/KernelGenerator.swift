@@ -10,39 +10,67 @@ struct KernelGenerator {
     var usesStencils = true
     var usesGathers = true
     var usesLoops = true
-    private(set) var uniformCount = 0
+    /// Only operations whose results are exact, and in 0…1 when their arguments are.
+    var isExact = false
+    /// One input, R'G'B', alpha kept: what any other kernel may be fused onto.
+    var isPlain = false
+    /// Encoded light and straight alpha only.
+    var isEncoded = false
 
     init(seed: UInt64) { random = SeededRandom(seed) }
 
-    private mutating func pick<T>(_ items: [T]) -> T { items[Int(random.next() % UInt64(items.count))] }
-    private mutating func chance(_ percent: Int) -> Bool { random.next() % 100 < UInt64(percent) }
+    mutating func pick<T>(_ items: [T]) -> T { items[Int(random.next() % UInt64(items.count))] }
+    mutating func chance(_ percent: Int) -> Bool { random.next() % 100 < UInt64(percent) }
+    mutating func below(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
     mutating func float(_ range: ClosedRange<Float>) -> Float { Float.random(in: range, using: &random) }
 
     mutating func make(operations: Int) throws -> Kernel {
-        let inputCount = pick([1, 1, 1, 2])
-        let lights: [Light] = chance(20) ? [.linear, .encoded] : [.encoded]
+        let inputCount = isPlain ? 1 : pick([1, 1, 1, 2])
+        let lights: [Light] = chance(20) && !isEncoded ? [.linear, .encoded] : [.encoded]
+        let alphas: [Alpha] = isEncoded ? [.straight] : [.straight, .premultiplied]
+        let space: KernelSpace = chance(12) && !isPlain && lights.count == 1 ? .ycbcr : .rgb
         let inputs = (0..<inputCount).map { index in
-            InputDeclaration(name: "input\(index)", light: pick(lights), alpha: pick([.straight, .premultiplied]))
+            InputDeclaration(name: "input\(index)", light: pick(lights), alpha: pick(alphas))
         }
-        let types: [ValueType] = [.float, .vec2, .vec3, .vec4, .mat3]
+        let types: [ValueType] = [.float, .float, .vec2, .vec3, .vec4, .mat3, .mat2, .mat4, .int, .bool]
         let uniforms = (0..<pick([0, 1, 3])).map { UniformDeclaration(name: "uniform\($0)", type: pick(types)) }
         var b = KernelBuilder(
-            name: "random", inputs: inputs, uniforms: uniforms, light: pick(lights),
-            alpha: pick([.straight, .premultiplied]))
-        var values: [Value] = [b.current(0), b.builtin(.uv), b.constant(float(-2...2))]
-        for index in uniforms.indices { values.append(b.uniform(index)) }
+            name: "random", inputs: inputs, uniforms: uniforms, light: pick(lights), alpha: pick(alphas), space: space)
+        var values: [Value] = [b.current(0), isExact ? b.current(0) : try place(&b), b.constant(float(0...1))]
+        if !isExact { for index in uniforms.indices { values.append(b.uniform(index)) } }
         if inputCount > 1 { values.append(b.current(1)) }
-        for _ in 0..<operations { values.append(try step(&b, values)) }
+        for _ in 0..<operations { values.append(isExact ? try exactStep(&b, values) : try step(&b, values)) }
         // The last value with a part of all others, so that nothing is dead.
         var result = try vec4(&b, values[values.count - 1])
+        if isExact { return try b.finish(result) }
         for value in values.suffix(6).dropLast() where value.type.isFloatBased && !value.type.isMatrix {
             let part = try b.apply(.mul, [try vec4(&b, value), b.constant(Float(0.25))])
             result = try b.apply(.add, [result, part])
         }
+        if isPlain {
+            // The picture's own alpha: dividing by one that is nearly nothing would amplify every rounding.
+            result = try b.construct(.vec4, [b.swizzle(result, "rgb"), b.swizzle(b.current(0), "a")])
+        }
         return try b.finish(result)
     }
 
-    private mutating func vec4(_ b: inout KernelBuilder, _ value: Value) throws -> Value {
+    /// Something that the runtime knows: in pixels it is brought to about 0…1.
+    private mutating func place(_ b: inout KernelBuilder) throws -> Value {
+        func small(_ b: inout KernelBuilder, _ builtin: Builtin) throws -> Value {
+            try b.apply(.mul, [b.builtin(builtin), b.constant(Float(0.0145))])
+        }
+        switch below(12) {
+        case 0: return try small(&b, .position)
+        case 1: return try small(&b, .size)
+        case 2: return try small(&b, .inputSize(0))
+        case 3: return b.builtin(.time)
+        case 4: return try small(&b, .frame)
+        case 5: return usesJumps ? b.builtin(.hash) : b.builtin(.uv)
+        default: return b.builtin(.uv)
+        }
+    }
+
+    mutating func vec4(_ b: inout KernelBuilder, _ value: Value) throws -> Value {
         switch value.type {
         case .vec4: return value
         case .vec3: return try b.construct(.vec4, [value, b.constant(Float(0.75))])
@@ -56,7 +84,7 @@ struct KernelGenerator {
         }
     }
 
-    private mutating func vector(_ b: inout KernelBuilder, _ values: [Value], _ type: ValueType) throws -> Value {
+    mutating func vector(_ b: inout KernelBuilder, _ values: [Value], _ type: ValueType) throws -> Value {
         let candidates = values.filter { $0.type == type }
         if !candidates.isEmpty { return pick(candidates) }
         let wide = try vec4(&b, pick(values))
@@ -68,111 +96,23 @@ struct KernelGenerator {
         }
     }
 
-    private mutating func moderate(_ b: inout KernelBuilder, _ value: Value, _ low: Float = -4, _ high: Float = 4)
+    mutating func moderate(_ b: inout KernelBuilder, _ value: Value, _ low: Float = -4, _ high: Float = 4)
         throws -> Value
     {
         try b.apply(.clamp, [value, b.constant(low), b.constant(high)])
     }
 
-    private mutating func step(_ b: inout KernelBuilder, _ values: [Value]) throws -> Value {
-        let type: ValueType = pick([.float, .vec2, .vec3, .vec3, .vec4, .vec4])
-        let x = try vector(&b, values, type)
-        let y = try vector(&b, values, chance(30) ? .float : type)
-        switch random.next() % 16 {
-        case 0...2: return try moderate(&b, try b.apply(pick([.add, .sub, .mul, .min, .max]), [x, y]))
-        case 3:
-            let divisor = try b.apply(.add, [try b.apply(.abs, [y]), b.constant(Float(0.5))])
-            return try b.apply(.div, [x, divisor])
-        case 4: return try b.apply(pick([.abs, .neg, .sin, .cos, .sqrt, .radians]), [x])
-        case 5:
-            let positive = try moderate(&b, try b.apply(.abs, [x]), 0.01, 4)
-            let power = try moderate(&b, y, 0.25, 2.5)
-            return try moderate(&b, try b.apply(.pow, [positive, power]))
-        case 6:
-            let positive = try moderate(&b, x, 0.02, 4)
-            return try b.apply(pick([.log, .log2, .inversesqrt]), [positive])
-        case 7: return try moderate(&b, try b.apply(pick([.exp, .exp2]), [try moderate(&b, x, -3, 1.5)]))
-        case 8: return try b.apply(pick([.asin, .acos]), [try moderate(&b, x, -0.9, 0.9)])
-        case 9:
-            let away = try b.apply(.add, [try b.apply(.abs, [y]), b.constant(Float(0.5))])
-            return try b.apply(.atan, [x, away])
-        case 10: return try b.apply(.mix, [x, try vector(&b, values, type), try moderate(&b, y, 0, 1)])
-        case 11:
-            let low = b.constant(float(-0.5...0.2))
-            let high = b.constant(float(0.5...1.5))
-            return try b.apply(.smoothstep, [low, high, x])
-        case 12:
-            switch random.next() % 5 {
-            case 0: return try b.apply(.dot, [x, try vector(&b, values, type)])
-            case 1: return try b.apply(.length, [x])
-            case 2:
-                let (p, q) = (try vector(&b, values, .vec3), try vector(&b, values, .vec3))
-                return try moderate(&b, try b.apply(.cross, [p, q]))
-            case 3:
-                let matrix = try b.construct(
-                    .mat3, (0..<9).map { _ in b.constant(float(-1...1)) })
-                return try moderate(&b, try b.apply(.mul, [matrix, try vector(&b, values, .vec3)]))
-            default:
-                return try b.construct(.vec4, [try vector(&b, values, .vec3), try vector(&b, values, .float)])
-            }
-        case 13: return try read(&b, values)
-        case 14: return try jump(&b, x, y, values)
-        default: return try loop(&b, x)
+    /// Choosing, ordering and moving: nothing is rounded.
+    private mutating func exactStep(_ b: inout KernelBuilder, _ values: [Value]) throws -> Value {
+        let x = try vector(&b, values, .vec4)
+        let y = try vector(&b, values, .vec4)
+        switch below(6) {
+        case 0: return try b.apply(.min, [x, y])
+        case 1: return try b.apply(.max, [x, y])
+        case 2: return try b.swizzle(x, pick(["bgra", "grba", "rrra", "abgr"]))
+        case 3: return try b.select(b.apply(.lt, [x, y]), x, y)
+        case 4: return try b.apply(.step, [b.constant(float(0.2...0.8)), x])
+        default: return try b.apply(.clamp, [x, b.constant(Float(0.25)), b.constant(Float(0.875))])
         }
-    }
-
-    private mutating func read(_ b: inout KernelBuilder, _ values: [Value]) throws -> Value {
-        let edge = pick(EdgeMode.allCases)
-        if usesStencils, chance(60) {
-            return try b.tap(
-                0, dx: Int(random.next() % 9) - 4, dy: Int(random.next() % 7) - 3, edge: edge)
-        }
-        guard usesGathers else { return b.current(0) }
-        // Smooth positions: where they jump, so does the pixel.
-        let offset = try b.construct(.vec2, [b.constant(float(-0.4...0.4)), b.constant(float(-0.4...0.4))])
-        let scaled = try b.apply(.mul, [b.builtin(.uv), b.constant(float(0.3...1.7))])
-        let uv = try b.apply(.add, [scaled, offset])
-        let filter: SampleFilter = usesJumps ? pick(SampleFilter.allCases) : pick([.bilinear, .bicubic])
-        let sampleEdge = !usesJumps && edge == .transparent ? .clamp : edge
-        return try b.sample(0, at: uv, filter: filter, edge: sampleEdge)
-    }
-
-    private mutating func jump(_ b: inout KernelBuilder, _ x: Value, _ y: Value, _ values: [Value]) throws -> Value {
-        guard usesJumps else { return try b.apply(.max, [x, y]) }
-        switch random.next() % 7 {
-        case 0: return try b.apply(pick([.floor, .ceil, .trunc, .fract, .round, .sign]), [x])
-        case 1: return try b.apply(.step, [y, x].sorted { $0.type.componentCount < $1.type.componentCount })
-        case 2:
-            let condition = try b.apply(pick([.lt, .le, .gt, .ge, .eq, .ne]), [x, y])
-            return try b.select(condition, x, try b.apply(.mul, [x, b.constant(Float(0.5))]))
-        case 3:
-            let condition = try b.apply(pick([.any, .all]), [try b.apply(.lt, [x, b.constant(float(0...1))])])
-            return try b.select(condition, x, try b.apply(.neg, [x]))
-        case 4:
-            let modulus = b.constant(float(0.3...1.5))
-            return try b.apply(.mod, [x, modulus])
-        case 5:
-            let whole = try b.apply(
-                .toInt, [try b.apply(.mul, [try vector(&b, values, .float), b.constant(Float(37))])])
-            let other = b.constant(Int32(Int(random.next() % 11) - 5))
-            let result = try b.apply(pick([.add, .sub, .mul, .div, .mod, .min, .max]), [whole, other])
-            return try moderate(&b, try b.apply(.mul, [result, b.constant(Float(0.05))]))
-        default: return try b.apply(.hash, [b.builtin(.frame), b.constant(Int32(random.next() % 100))])
-        }
-    }
-
-    private mutating func loop(_ b: inout KernelBuilder, _ x: Value) throws -> Value {
-        guard usesLoops, usesJumps else { return try b.apply(.mul, [x, b.constant(Float(0.9))]) }
-        let limit = Int(random.next() % 6) + 1
-        let zero = b.constant(Float(0))
-        let factor = b.constant(float(0.5...0.95))
-        let bound = b.constant(float(0.1...0.8))
-        let results = try b.loop(limit: limit, initial: [x, zero]) { b, index, carried throws(KernelError) in
-            let next = try b.apply(.mul, [carried[0], factor])
-            let count = try b.apply(.add, [carried[1], try b.apply(.mul, [index, b.constant(Float(0.1))])])
-            let condition = try b.apply(.gt, [try b.apply(.length, [carried[0]]), bound])
-            return (condition, [next, count])
-        }
-        return try b.apply(.add, [results[0], results[1]])
     }
 }

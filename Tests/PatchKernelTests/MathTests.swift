@@ -101,20 +101,111 @@ import Testing
         return results
     }
 
+    private func points(of function: Function, _ count: Int) -> [Float] {
+        let span = function.domain.upperBound - function.domain.lowerBound
+        return (0..<count).map { index -> Float in
+            let t = (Double(index) + 0.5) / Double(count)
+            // Domains over several decades are walked by factors.
+            if function.domain.lowerBound > 0, function.domain.upperBound / function.domain.lowerBound > 100 {
+                return Float(
+                    function.domain.lowerBound * pow(function.domain.upperBound / function.domain.lowerBound, t))
+            }
+            return Float(function.domain.lowerBound + span * t)
+        }
+    }
+
+    /// Where the output has 8 bits, shorter polynomials serve. Bounds are on the absolute error; 8-bit codes are 3.9e-3
+    /// apart.
+    static let coarse: [Function] = [
+        Function(name: "exp2", operation: .exp2, domain: -8...0, exact: { exp2($0) }, bound: 3e-6, floor: 1),
+        Function(name: "exp", operation: .exp, domain: -6...0, exact: { exp($0) }, bound: 3e-6, floor: 1),
+        Function(name: "log2", operation: .log2, domain: 1e-4...1, exact: { log2($0) }, bound: 8e-6, floor: 1e9),
+        Function(name: "log", operation: .log, domain: 1e-4...1, exact: { log($0) }, bound: 6e-6, floor: 1e9),
+        Function(
+            name: "pow 0.45", operation: .pow, domain: 1e-4...1, second: 0.45, exact: { pow($0, Double(Float(0.45))) },
+            bound: 6e-6, floor: 1),
+        Function(
+            name: "pow 0.9", operation: .pow, domain: 1e-4...1, second: 0.9, exact: { pow($0, Double(Float(0.9))) },
+            bound: 8e-6, floor: 1),
+        Function(
+            name: "pow 2.4", operation: .pow, domain: 1e-4...1, second: 2.4, exact: { pow($0, Double(Float(2.4))) },
+            bound: 1.5e-5, floor: 1),
+        Function(name: "sin", operation: .sin, domain: -7...7, exact: { sin($0) }, bound: 1e-6, floor: 1),
+        Function(name: "atan", operation: .atan, domain: -20...20, exact: { atan($0) }, bound: 2e-6, floor: 1e9),
+        Function(name: "sqrt", operation: .sqrt, domain: 0...1, exact: { sqrt($0) }, bound: 1e-6, floor: 1),
+    ]
+
+    /// The function as a kernel that writes 8 bits computes it: what it gives, brought to 0…1 by a scale and an offset,
+    /// is cut into three bytes, which red, green and blue carry.
+    private func evaluateForBytes(_ function: Function, at points: [Float], _ range: ClosedRange<Double>) throws
+        -> [Double]
+    {
+        let chunk = 64
+        var b = KernelBuilder(
+            name: function.name, inputs: [],
+            uniforms: (0..<chunk).map { UniformDeclaration(name: "x\($0)", type: .float) }, alpha: .premultiplied)
+        let column = try b.apply(.toInt, [b.swizzle(b.builtin(.position), "x")])
+        var x = b.uniform(0)
+        for index in 1..<chunk {
+            x = try b.select(b.apply(.eq, [column, b.constant(Int32(index))]), b.uniform(index), x)
+        }
+        var arguments = [x]
+        if let second = function.second { arguments.append(b.constant(Float(second))) }
+        let y = try b.apply(function.operation, arguments)
+        // A power of two as scale, so that nothing is lost but the offset's rounding.
+        let scale = exp2(-(log2(range.upperBound - range.lowerBound)).rounded(.up) - 1)
+        let offset = Float(0.25 - range.lowerBound * scale)
+        let unit = try b.apply(.add, [b.apply(.mul, [y, b.constant(Float(scale))]), b.constant(offset)])
+        var bytes: [Value] = []
+        var rest = unit
+        for _ in 0..<3 {
+            let shifted = try b.apply(.mul, [rest, b.constant(Float(256))])
+            let whole = try b.apply(.floor, [shifted])
+            rest = try b.apply(.sub, [shifted, whole])
+            bytes.append(try b.apply(.div, [whole, b.constant(Float(255))]))
+        }
+        let kernel = try b.finish(try b.construct(.vec4, bytes + [b.constant(Float(1))]))
+        let pass = try KernelCompiler().compile(
+            PassDescription(kernel: kernel, inputs: [], output: PassOutput(format: .rgba)))
+        var results: [Double] = []
+        for start in stride(from: 0, to: points.count, by: chunk) {
+            var uniforms = Array(points[start..<min(start + chunk, points.count)])
+            let used = uniforms.count
+            while uniforms.count < chunk { uniforms.append(uniforms[0]) }
+            let output = TestPicture(.rgba, chunk, 1)
+            run(pass, [], output, uniforms: uniforms)
+            for i in 0..<used {
+                let parts = (0..<3).map { Double(output[0, 4 * i + $0, 0]) }
+                let unit = parts[0] / 256 + parts[1] / 65536 + (parts[2] + 0.5) / 16_777_216
+                results.append((unit - Double(offset)) / scale)
+            }
+        }
+        return results
+    }
+
+    @Test func errorTableForBytes() throws {
+        var table = "function        largest error for 8-bit outputs   bound\n"
+        for function in Self.coarse {
+            let points = points(of: function, 4096)
+            let exact = points.map { function.exact(Double($0)) }
+            let range = (exact.min() ?? 0)...(exact.max() ?? 1)
+            let values = try evaluateForBytes(function, at: points, range)
+            var (worst, place) = (0.0, Float(0))
+            for index in points.indices where !(abs(values[index] - exact[index]) <= worst) {
+                (worst, place) = (abs(values[index] - exact[index]), points[index])
+            }
+            // What cutting into bytes adds: half of the last place, and the offset's rounding.
+            let resolution = (range.upperBound - range.lowerBound) * 2 * 1.2e-7
+            table += "\(function.name): \(Float(worst)), at most \(function.bound)\n"
+            #expect(worst <= function.bound + resolution, "\(function.name) at \(place)")
+        }
+        print(table)
+    }
+
     @Test func errorTable() throws {
         var table = "function        largest error   bound\n"
         for function in Self.functions {
-            let count = 4096
-            let span = function.domain.upperBound - function.domain.lowerBound
-            let points = (0..<count).map { index -> Float in
-                let t = (Double(index) + 0.5) / Double(count)
-                // Domains over several decades are walked by factors.
-                if function.domain.lowerBound > 0, function.domain.upperBound / function.domain.lowerBound > 100 {
-                    return Float(
-                        function.domain.lowerBound * pow(function.domain.upperBound / function.domain.lowerBound, t))
-                }
-                return Float(function.domain.lowerBound + span * t)
-            }
+            let points = points(of: function, 4096)
             let values = try evaluate(function, at: points)
             var worst = 0.0
             var place: Float = 0

@@ -149,6 +149,45 @@ func run(
     }
 }
 
+/// The same with each band on a thread of its own, all at once.
+func runOnThreads(
+    _ count: Int, _ pass: CompiledPass, _ inputs: [TestPicture], _ output: TestPicture, uniforms: [Float] = [],
+    context: FrameContext = FrameContext()
+) {
+    let align = pass.rowAlignment
+    let bounds = (0...count).map { $0 == count ? output.height : output.height * $0 / count / align * align }
+    let references = inputs.map(\.reference)
+    let target = output.reference
+    let uniforms = uniforms.isEmpty ? [0] : uniforms
+    let threads = (1..<count).map { band in
+        try? PosixThread(name: "band") {
+            runBand(pass, references, target, uniforms, context, bounds[band]..<bounds[band + 1])
+        }
+    }
+    runBand(pass, references, target, uniforms, context, bounds[0]..<bounds[1])
+    for (index, thread) in threads.enumerated() {
+        // Where no thread could be had, the band is still due.
+        guard let thread else {
+            runBand(pass, references, target, uniforms, context, bounds[index + 1]..<bounds[index + 2])
+            continue
+        }
+        thread.join()
+    }
+}
+
+private func runBand(
+    _ pass: CompiledPass, _ inputs: [ImageReference], _ output: ImageReference, _ uniforms: [Float],
+    _ context: FrameContext, _ rows: Range<Int>
+) {
+    guard !rows.isEmpty else { return }
+    inputs.withUnsafeBufferPointer { inputs in
+        uniforms.withUnsafeBufferPointer { uniforms in
+            guard let base = uniforms.baseAddress else { return }
+            pass.run(inputs: inputs, output: output, uniforms: base, context: context, rows: rows)
+        }
+    }
+}
+
 func interpret(
     _ description: PassDescription, _ inputs: [TestPicture], _ output: TestPicture, uniforms: [Float] = [],
     context: FrameContext = FrameContext()

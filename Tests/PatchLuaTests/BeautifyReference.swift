@@ -14,12 +14,12 @@ struct BeautifyReference {
         let edges = canny()
         return image.indices.map { index in
             let c = image[index]
-            let isSkin =
-                !edges[index] && c[0] > 0.3725 && c[1] > 0.1568 && c[2] > 0.0784 && c[0] > c[2]
-                && c.max() - c.min() > 0.0588 && abs(c[0] - c[1]) > 0.0588
+            let isBright: Bool = c[0] > 0.3725 && c[1] > 0.1568 && c[2] > 0.0784
+            let isRed: Bool = c[0] > c[2] && abs(c[0] - c[1]) > 0.0588
+            let isSkin: Bool = !edges[index] && isBright && isRed && c.max() - c.min() > 0.0588
             var out = isSkin ? (1 - smooth) * (c - soft[index]) + soft[index] : c
             for channel in 0..<3 { out[channel] = log(1 + 0.2 * out[channel]) / log(1.2) * brightness }
-            let grey = 0.30 * out[0] + 0.59 * out[1] + 0.11 * out[2]
+            let grey: Double = 0.30 * out[0] + 0.59 * out[1] + 0.11 * out[2]
             return RGB(repeating: grey) + (out - RGB(repeating: grey)) * saturation
         }
     }
@@ -50,20 +50,23 @@ struct BeautifyReference {
 
     func canny() -> [Bool] {
         var luma = image.map { 0.2125 * $0[0] + 0.7154 * $0[1] + 0.0721 * $0[2] }
-        let taps = (-4...4).map { exp(-Double($0 * $0) / 8) }
-        let whole = taps.reduce(0, +)
+        let taps: [Double] = (-4...4).map { (i: Int) -> Double in exp(-Double(i * i) / 8) }
+        let whole: Double = taps.reduce(0, +)
         for (dx, dy) in [(0, 1), (1, 0)] {
             let before = luma
             luma = map { x, y in
-                (-4...4).reduce(0) { $0 + taps[$1 + 4] / whole * before[index(x + $1 * dx, y + $1 * dy)] }
+                var sum = 0.0
+                for i in -4...4 { sum += taps[i + 4] / whole * before[index(x + i * dx, y + i * dy)] }
+                return sum
             }
         }
         func gradient(_ x: Int, _ y: Int) -> (Double, Double) {
             func at(_ dx: Int, _ dy: Int) -> Double { luma[index(x + dx, y + dy)] }
-            return (
-                at(1, -1) + 2 * at(1, 0) + at(1, 1) - at(-1, -1) - 2 * at(-1, 0) - at(-1, 1),
-                at(-1, 1) + 2 * at(0, 1) + at(1, 1) - at(-1, -1) - 2 * at(0, -1) - at(1, -1)
-            )
+            let right: Double = at(1, -1) + 2 * at(1, 0) + at(1, 1)
+            let left: Double = at(-1, -1) + 2 * at(-1, 0) + at(-1, 1)
+            let below: Double = at(-1, 1) + 2 * at(0, 1) + at(1, 1)
+            let above: Double = at(-1, -1) + 2 * at(0, -1) + at(1, -1)
+            return (right - left, below - above)
         }
         let gradients = map { gradient($0, $1) }
         let strength = gradients.map { hypot($0.0, $0.1) }

@@ -1,3 +1,4 @@
+import Glibc
 import PatchMedia
 import PatchTesting
 import Testing
@@ -35,7 +36,8 @@ import Testing
         let reference = BeautifyReference(
             width: width, height: height,
             image: (0..<width * height).map { pixel in
-                SIMD3(Double(rgb[3 * pixel]), Double(rgb[3 * pixel + 1]), Double(rgb[3 * pixel + 2])) / 255
+                let (r, g, b) = (Double(rgb[3 * pixel]), Double(rgb[3 * pixel + 1]), Double(rgb[3 * pixel + 2]))
+                return SIMD3<Double>(r / 255, g / 255, b / 255)
             })
         // The portrait has edges, and the decision about each of them counts.
         let edges = reference.canny().count { $0 }
@@ -62,13 +64,16 @@ import Testing
                 let v = (Double(y) + 0.5) / Double(height) - 0.5
                 /// Coverage of what lies inside a distance, smoothed over one pixel.
                 func inside(_ distance: Double) -> Double { max(0, min(1, 0.5 - distance * Double(height))) }
-                var color = SIMD3(0.2, 0.35, 0.7)
-                let wave = sin(180 * u) * sin(160 * v) + 0.6 * sin(311 * u + 97 * v)
-                let skin = SIMD3(0.84, 0.62, 0.5) * (0.95 + 0.1 * u) + SIMD3(repeating: 0.02 * wave)
-                let face = inside((u * u * 1.5 + v * v).squareRoot() - 0.38)
-                color += (skin - color) * face
-                let eye = inside(((u - 0.12) * (u - 0.12) + (v + 0.08) * (v + 0.08)).squareRoot() - 0.04)
-                color += (SIMD3(0.1, 0.1, 0.12) - color) * eye
+                var color = SIMD3<Double>(0.2, 0.35, 0.7)
+                let slow: Double = sin(180 * u) * sin(160 * v)
+                let fast: Double = sin(311 * u + 97 * v)
+                let light: Double = 0.95 + 0.1 * u
+                let spots: Double = 0.02 * (slow + 0.6 * fast)
+                let skin = SIMD3<Double>(0.84, 0.62, 0.5) * light + SIMD3<Double>(repeating: spots)
+                let fromFace: Double = hypot(1.22 * u, v)
+                color += (skin - color) * inside(fromFace - 0.38)
+                let fromEye: Double = hypot(u - 0.12, v + 0.08)
+                color += (SIMD3<Double>(0.1, 0.1, 0.12) - color) * inside(fromEye - 0.04)
                 for channel in 0..<3 { bytes[4 * (y * width + x) + channel] = UInt8((color[channel] * 255).rounded()) }
             }
         }

@@ -16,7 +16,27 @@ enum FakeGraph {
             source("image", [OptionSchema("file", .file, "The picture.", required: true)]),
             source("color", [OptionSchema("rgba", .color, ""), size]),
             source("testPattern", [OptionSchema("kind", .choice(["bars", "ramp"]), ""), size, fps]),
-            source("text", [OptionSchema("string", .string, "", required: true)]),
+            source(
+                "text",
+                [
+                    OptionSchema("string", .string, "What it says.", required: true, live: true),
+                    OptionSchema("font", .string, ""),
+                    OptionSchema("size", .number(1...2000), "", live: true),
+                    OptionSchema("color", .color, "", live: true),
+                    OptionSchema("width", .integer(1...16384), "", live: true),
+                    OptionSchema("height", .integer(1...16384), "", live: true),
+                    OptionSchema("align", .choice(["left", "center", "right"]), "", live: true),
+                    OptionSchema(
+                        "shadow",
+                        .record([
+                            OptionSchema("y", .number(-200...200), ""), OptionSchema("blur", .number(0...200), ""),
+                        ]),
+                        "", live: true),
+                    OptionSchema(
+                        "outline",
+                        .record([OptionSchema("width", .number(0...100), ""), OptionSchema("color", .color, "")]), "",
+                        live: true),
+                ]),
             source("input", [size, fps, mirror, OptionSchema("default", .string, "")]),
             source("stream", [OptionSchema("url", .url, "", required: true)]),
             sink(
@@ -117,6 +137,7 @@ final class FakeHost: GraphHost {
     struct Record {
         var patches: [(patch: Patch, reload: Bool)] = []
         var parameters: [(node: NodeID, name: String, value: ParameterValue)] = []
+        var options: [(node: NodeID, name: String, value: OptionValue?)] = []
         var controls: [String: ControlValue] = [:]
         var errors: [PatchError] = []
         var logs: [String] = []
@@ -136,6 +157,10 @@ final class FakeHost: GraphHost {
     func setParameter(node: NodeID, name: String, value: ParameterValue) {
         record.notify { $0.parameters.append((node, name, value)) }
     }
+    func setOption(node: NodeID, name: String, value: OptionValue?) {
+        record.notify { $0.options.append((node, name, value)) }
+    }
+    func options(of node: NodeID) -> NodeOptions? { nil }
     func controlValue(_ name: String) -> ControlValue? { record.withLock { $0.controls[name] } }
     func setControl(_ name: String, _ value: ControlValue) { record.notify { $0.controls[name] = value } }
     func parameterFloats(node: NodeID, name: String) -> [Float]? { nil }

@@ -1,3 +1,4 @@
+import Glibc
 import PatchFilters
 import PatchGraph
 import PatchLua
@@ -26,7 +27,7 @@ enum FilterEngine {
         let registry = NodeRegistry(
             sources + [NodeKind(NodeSchema(kind: "pictures", role: .sink, summary: ""), .sink { _, _ in sink })],
             operators: NativeOperators.all)
-        let workspace = Workspace()
+        let workspace = workspace(for: text)
         let patch = try ScriptHost(
             path: workspace.write("graph.lua", text), registry: registry, catalog: FakeGraph.catalog
         ).build()
@@ -48,6 +49,27 @@ enum FilterEngine {
         engine.stop()
         #expect(problems.withLock { $0 } == [])
         return sink.pictures
+    }
+
+    /// A folder for the graph, with the files that it names below Fixtures/filters/files.
+    private static func workspace(for text: String) -> Workspace {
+        let workspace = Workspace()
+        if text.contains("\"files/") { _ = system("cp -r '\(FilterCase.folder)/files' '\(workspace.folder)/files'") }
+        return workspace
+    }
+
+    /// A filter as it is when a node gives these options.
+    static func filter(_ name: String, options: [(name: String, text: String)]) throws -> KernelFilter {
+        if options.isEmpty { return try FakeGraph.catalog.filter(name) }
+        let text = graph(name, ports: [], options: options, forms: [:])
+        let lines = text.split(separator: "\n").filter { !$0.hasSuffix("pictures { \"out\" }") }
+        let workspace = workspace(for: text)
+        let path = workspace.write("graph.lua", lines.joined(separator: "\n"))
+        let patch = try ScriptHost(path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog).build()
+        guard case .kernels(let filter)? = patch.node("node")?.body else {
+            throw PatchError(.kernel, "'\(name)' is no filter of kernels")
+        }
+        return filter
     }
 
     /// The graph that has a filter between its sources and the sink.

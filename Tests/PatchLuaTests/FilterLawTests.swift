@@ -10,20 +10,42 @@ import Testing
         let filter: KernelFilter
         var size: (width: Int, height: Int)
         var inputs: [FilterPicture]
+        /// Words of the node's table: those of the filter's first fixture, where some must be given.
+        var options: [(name: String, text: String)] = []
 
         init(_ name: String, _ width: Int, _ height: Int, isOpaque: Bool = false, fillsOptional: Bool = true) throws {
-            let filter = try FakeGraph.catalog.filter(name)
-            self.filter = filter
+            var filter = try FakeGraph.catalog.filter(name)
             size = (width, height)
+            if filter.options.contains(where: \.isRequired) {
+                options = FilterCase.all.first { $0.filter == name }?.options ?? []
+                filter = try FilterEngine.filter(name, options: options)
+            }
+            if filter.sizing == .required { options.append(("size", "\(width)x\(height)")) }
+            self.filter = filter
             inputs = filter.ports.indices.prefix { fillsOptional || filter.portDefaultsFrom($0) == nil }.map {
                 .noise(width, height, seed: UInt32($0) + 1, isOpaque: isOpaque)
             }
         }
 
+        /// Values at which the filter does something: what is neutral by default moves towards an end of its range.
+        var lively: [String: [Float]] {
+            var values: [String: [Float]] = [:]
+            for schema in filter.parameters where schema.form != .color && schema.form != .bool {
+                guard let range = schema.range, schema.defaultValue == schema.neutral else { continue }
+                values[schema.name] = schema.defaultValue.enumerated().map { index, value in
+                    let end = index % 2 == 0 && value < range.upperBound ? range.upperBound : range.lowerBound
+                    return value + (end - value) * 0.3
+                }
+            }
+            return values
+        }
+
         func run(
             _ parameters: [String: [Float]] = [:], backend: FilterRunner.Backend = .jit, bandHeight: Int? = nil
         ) throws -> FilterPicture {
-            try FilterRunner.run(
+            // Native operators exist in engines only.
+            guard filter.isPlain else { return try engine(parameters) }
+            return try FilterRunner.run(
                 filter, inputs, parameters: parameters, backend: backend, bandHeight: bandHeight)
         }
 
@@ -34,8 +56,7 @@ import Testing
             let ports = Array(filter.ports.prefix(inputs.count))
             var text = FilterEngine.graph(
                 filter.name, ports: ports, parameters: parameters,
-                options: filter.sizing == .required ? [("size", "\(size.width)x\(size.height)")] : [],
-                forms: filter.forms)
+                options: options, forms: filter.forms)
             if !before.isEmpty {
                 text.replace(
                     "source_\(ports[0]) { \"\(ports[0])\" }",
@@ -85,38 +106,61 @@ import Testing
 
     @Test(arguments: names) func alphaStaysUnlessItIsTheFiltersBusiness(name: String) throws {
         let subject = try Subject(name, 5, 3)
-        let result = try subject.run()
+        let result = try subject.run(subject.lively)
         let differs = zip(result.pixels, subject.inputs[0].pixels).contains { abs($0[3] - $1[3]) > 1 / 1024 }
         #expect(!(subject.filter.keepsAlpha && differs), "write keepsAlpha = false, and why into the comment")
     }
 
     @Test(arguments: names) func aBandIsThatBandOfTheWhole(name: String) throws {
         let subject = try Subject(name, 17, 13)
-        let whole = try subject.run()
+        let whole = try subject.run(subject.lively)
         for height in [1, 4, 7] {
-            let banded = try subject.run(bandHeight: height)
+            let banded = try subject.run(subject.lively, bandHeight: height)
             #expect(banded.difference(from: whole) == 0, "bands of \(height): \(banded.worst(against: whole))")
         }
     }
 
     @Test(arguments: names) func threadsDoNotMatter(name: String) throws {
         let subject = try Subject(name, 33, 70)
-        let one = try subject.engine(threads: 1)
-        let many = try subject.engine(threads: 3)
+        let one = try subject.engine(subject.lively, threads: 1)
+        let many = try subject.engine(subject.lively, threads: 3)
         #expect(many.difference(from: one) == 0, "\(many.worst(against: one))")
     }
 
     /// Halving a channel is exact in half floats, so that only the joining of kernels can make a difference.
     @Test(arguments: names) func fusedIsUnfused(name: String) throws {
         let subject = try Subject(name, 9, 6)
-        let fused = try subject.engine(before: "filter.rgb { red = 0.5 }", after: "filter.rgb { green = 0.5 }")
+        let fused = try subject.engine(
+            subject.lively, before: "filter.rgb { red = 0.5 }", after: "filter.rgb { green = 0.5 }")
         let half = try FakeGraph.catalog.filter("rgb")
         var apart = subject
         apart.inputs[0] = try FilterRunner.run(half, [subject.inputs[0]], parameters: ["red": [0.5]], backend: .jit)
             .straight
         let unfused = try FilterRunner.run(
-            half, [try apart.run().straight], parameters: ["green": [0.5]], backend: .jit)
+            half, [try apart.run(subject.lively).straight], parameters: ["green": [0.5]], backend: .jit)
         #expect(fused.difference(from: unfused) <= 1 / 255, "\(fused.worst(against: unfused))")
+    }
+
+    /// `space = "any"`: computed in Y'CbCr and turned back, the result is the same.
+    @Test(arguments: names) func whatWorksInAnySpaceDoes(name: String) throws {
+        let subject = try Subject(name, 9, 7, isOpaque: true)
+        let kernels = subject.filter.stages.map(\.kernel)
+        guard kernels.allSatisfy({ $0?.space == .any }) else { return }
+        // BT.601, in numbers of its own.
+        func toVideo(_ p: [Float]) -> [Float] {
+            let y = 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2]
+            return [y, (p[2] - y) / 1.772, (p[0] - y) / 1.402, p[3]]
+        }
+        func fromVideo(_ p: [Float]) -> [Float] {
+            let (r, b) = (p[0] + 1.402 * p[2], p[0] + 1.772 * p[1])
+            return [r, (p[0] - 0.299 * r - 0.114 * b) / 0.587, b, p[3]]
+        }
+        var video = subject
+        for port in video.inputs.indices { video.inputs[port].pixels = video.inputs[port].pixels.map(toVideo) }
+        let inRGB = try subject.run(subject.lively)
+        var inVideo = try video.run(subject.lively)
+        inVideo.pixels = inVideo.pixels.map(fromVideo)
+        #expect(inVideo.difference(from: inRGB) <= 2 / 255, "\(inVideo.worst(against: inRGB))")
     }
 
     @Test(arguments: names) func anySizeWorks(name: String) throws {
@@ -127,14 +171,15 @@ import Testing
                 let oracle = try subject.run(parameters, backend: .interpreter)
                 return (machine.difference(from: oracle), machine.worst(against: oracle))
             }
-            var (difference, words) = try compare([:])
+            let lively = subject.lively
+            var (difference, words) = try compare(lively)
             if difference > 1 / 255 {
                 // A step that falls exactly on a pixel may go either way; a hair beside it both agree.
                 var moved: [String: [Float]] = [:]
                 for schema in subject.filter.parameters where schema.form == .float || schema.form == .vec2 {
                     guard let range = schema.range else { continue }
                     let hair = (range.upperBound - range.lowerBound) * 0.0013
-                    moved[schema.name] = schema.defaultValue.map {
+                    moved[schema.name] = (lively[schema.name] ?? schema.defaultValue).map {
                         $0 + hair <= range.upperBound ? $0 + hair : $0 - hair
                     }
                 }
@@ -207,6 +252,21 @@ import Testing
 extension KernelFilter {
     var forms: [String: ParameterSchema.Form] {
         Dictionary(uniqueKeysWithValues: parameters.map { ($0.name, $0.form) })
+    }
+
+    /// Only kernels: runs apart from an engine.
+    var isPlain: Bool { stages.allSatisfy { $0.kernel != nil } }
+
+    /// Reads pictures of earlier ticks.
+    var looksBack: Bool {
+        stages.contains { stage in
+            stage.inputs.contains { input in
+                switch input {
+                case .pastPort, .pastStage: true
+                case .port, .stage: false
+                }
+            }
+        }
     }
 
     /// nil for a port that must be wired, or has one behind it that must.

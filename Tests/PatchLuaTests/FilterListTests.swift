@@ -10,30 +10,46 @@ import Testing
             # The filter library
 
             Made from the filters' own files by a test; each file says formula, working light and what lies beyond the ranges.
-            `filter.NAME{ … }` makes a node; names with a dot stand for themselves (`blend.normal{ … }`).
+            `filter.NAME{ … }` makes a node; names with a dot stand for themselves (`blend.normal{ … }`). The pictures show the
+            same card, with values at which the filter does something (FilterPicturesTests makes them).
 
             """
         let catalog = FakeGraph.catalog
         let categories = Set(catalog.names.compactMap { catalog.category($0) }).sorted()
         for category in categories {
-            text += "\n## \(category)\n\n| filter | what it does | parameters |\n|---|---|---|\n"
+            text += "\n## \(category)\n\n| | filter | what it does | parameters |\n|---|---|---|---|\n"
             for name in catalog.names where catalog.category(name) == category {
                 let filter = try catalog.filter(name)
-                let parameters = filter.parameters.map { parameter in
+                var parameters = filter.parameters.map { parameter in
                     var words = "`\(parameter.name)` \(list(parameter.defaultValue))"
-                    if let range = parameter.range {
+                    if let range = parameter.range, parameter.form != .color {
                         words += " in \(number(range.lowerBound))…\(number(range.upperBound))"
                     }
                     if !parameter.unit.isEmpty { words += " \(parameter.unit)" }
                     if let neutral = parameter.neutral { words += ", neutral \(list(neutral))" }
                     return words
                 }
+                parameters += filter.options.map { option in
+                    "option `\(option.name)` \(option.isRequired ? "(must be given)" : option.defaultText)"
+                }
+                if filter.sizing != .input {
+                    parameters.append("`size` \(filter.sizing == .required ? "(must be given)" : "")")
+                }
+                let ports = filter.ports.enumerated().map { index, port in
+                    filter.portDefaults[index] == nil ? "`\(port)`" : "`\(port)` (optional)"
+                }
+                let inputs = ports.count > 1 ? " Inputs: \(ports.joined(separator: ", "))." : ""
                 let cell = parameters.isEmpty ? "–" : parameters.joined(separator: "; ")
-                text += "| `\(name)` | \(filter.summary) | \(cell) |\n"
+                text += "| \(picture(of: name)) | `\(name)` | \(filter.summary)\(inputs) | \(cell) |\n"
             }
         }
         return text
     }
+
+    private static func picture(of name: String) -> String {
+        access("/" + root + "/docs/filters/\(name).jpg", R_OK) == 0 ? "![](filters/\(name).jpg)" : ""
+    }
+    private static let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
     private static func list(_ floats: [Float]) -> String {
         floats.count == 1 ? number(floats[0]) : "{" + floats.map(number).joined(separator: ", ") + "}"

@@ -20,30 +20,32 @@ enum FilterRunner {
         bandHeight: Int? = nil
     ) throws -> FilterPicture {
         guard filter.isPlain else {
-            // Native stages, stages of other sizes and earlier pictures need an engine.
+            // Native stages need an engine.
             let ports = Array(filter.ports.prefix(inputs.count))
             let text = FilterEngine.graph(
                 filter.name, ports: ports, parameters: parameters,
                 options: size.map { [("size", "\($0.width)x\($0.height)")] } ?? [], forms: filter.forms)
             return try #require(try FilterEngine.run(text, inputs: zip(ports, inputs).map { ($0, [$1]) }).last)
         }
-        let (width, height) = size ?? (inputs[0].width, inputs[0].height)
-        let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
+        let whole = size ?? (inputs[0].width, inputs[0].height)
         let ports = try filter.ports.indices.map { port in
             if port < inputs.count { return try inputs[port].frame() }
             let color = try #require(filter.portDefaults[port], "port \(port) needs a picture")
-            return try FilterPicture(filled: color, width: width, height: height).frame()
+            return try FilterPicture(filled: color, width: whole.width, height: whole.height).frame()
         }
         var results: [Frame] = []
         for stage in filter.stages {
-            let frames = stage.inputs.map { input -> Frame in
+            var frames = stage.inputs.map { input -> Frame in
                 switch input {
                 case .port(let port): ports[port]
                 case .stage(let stage): results[stage]
-                // Not in plain filters.
-                case .pastPort, .pastStage: ports[0]
+                // The first tick: what was before is the present picture, or the first input for a stage's own past.
+                case .pastPort(let port, _): ports[port]
+                case .pastStage: ports[0]
                 }
             }
+            let (width, height) = stage.size.applied(to: whole)
+            let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
             let output = try #require(FramePool(format: format).take())
             var uniforms: [Float] = []
             for name in stage.uniforms {
@@ -51,9 +53,13 @@ enum FilterRunner {
                 uniforms += parameters[name] ?? schema.defaultValue
             }
             uniforms.append(0)
-            // As the planner does: a picture of another size is read at the same place in 0…1.
+            // As the planner does: a picture of another size is read at the same place in 0…1, one of more than twice the size
+            // as means of whole blocks.
             var kernel = try #require(stage.kernel, "native stages run in an engine")
             for (index, frame) in frames.enumerated() where (frame.width, frame.height) != (width, height) {
+                if kernel.footprint(ofInput: index) == .point {
+                    frames[index] = try reduced(frame, width, height, backend)
+                }
                 kernel = kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
             }
             let pass = PassDescription(
@@ -81,6 +87,30 @@ enum FilterRunner {
         return FilterPicture(premultiplied: try #require(results.last))
     }
 
+    private static func reduced(_ frame: Frame, _ width: Int, _ height: Int, _ backend: Backend) throws -> Frame {
+        let (x, y) = (max(1, min(16, frame.width / width)), max(1, min(16, frame.height / height)))
+        guard x > 1 || y > 1 else { return frame }
+        let format = VideoFormat(
+            .half4, width: (frame.width + x - 1) / x, height: (frame.height + y - 1) / y, color: .srgb)
+        let output = try #require(FramePool(format: format).take())
+        let pass = PassDescription(
+            kernel: StandardKernels.reduce(x: x, y: y), inputs: [PassInput(frame.format)],
+            output: PassOutput(format: .half4, color: .srgb))
+        let compiled = backend == .jit ? try compiler.compile(pass) : nil
+        [ImageReference(frame)].withUnsafeBufferPointer { images in
+            let rows = 0..<format.height
+            if let compiled {
+                compiled.run(
+                    inputs: images, output: ImageReference(output), uniforms: [0], context: FrameContext(), rows: rows)
+            } else {
+                Interpreter.run(
+                    pass, inputs: images, output: ImageReference(output), uniforms: [0], context: FrameContext(),
+                    rows: rows)
+            }
+        }
+        return output
+    }
+
     /// - Parameters:
     ///   - pixels: straight R'G'B'A, row by row.
     ///   - second: the picture of a second port.
@@ -102,20 +132,5 @@ enum FilterRunner {
         #expect(
             result.count == expected.count && difference <= limit, "\(comment) \(result) is not \(expected)",
             sourceLocation: location)
-    }
-}
-
-extension KernelFilter {
-    /// Only kernels of the filter's own size, over pictures of one tick.
-    var isPlain: Bool {
-        stages.allSatisfy { stage in
-            stage.kernel != nil && stage.size == .filter
-                && stage.inputs.allSatisfy {
-                    switch $0 {
-                    case .port, .stage: true
-                    case .pastPort, .pastStage: false
-                    }
-                }
-        }
     }
 }

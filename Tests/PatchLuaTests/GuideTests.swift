@@ -19,12 +19,13 @@ import Testing
     }()
 
     @Test func everyBlockBuilds() throws {
-        #expect(Self.blocks.count == 7)
+        #expect(Self.blocks.count == 9)
         var options = ScriptOptions()
         options.secret = { _ in "rtmp://host/live/key" }
         for block in Self.blocks {
             let workspace = Workspace()
             workspace.write("logo.png", "a picture")
+            workspace.write("film.cube", "LUT_1D_SIZE 2\n0 0 0\n1 1 1\n")
             let patch = try workspace.build(block, options: options)
             #expect(!patch.wires.isEmpty)
         }

@@ -6,7 +6,8 @@ import Testing
 
 /// Random looks: each becomes a kernel or an error, never a crash or a hang.
 ///
-/// PATCHBAY_FUZZ_SEED and PATCHBAY_FUZZ_PROGRAMS choose others and more.
+/// PATCHBAY_FUZZ_SEED and PATCHBAY_FUZZ_PROGRAMS choose others and more; with PATCHBAY_FUZZ_SECONDS it goes on with further
+/// seeds for so long (scripts/fuzz).
 @Suite struct TracerFuzzTests {
     /// A small generator, so that a seed names its programs.
     struct Generator {
@@ -64,8 +65,20 @@ import Testing
         func number(_ name: String, _ fallback: Int) -> Int {
             getenv(name).flatMap { Int(String(cString: $0)) } ?? fallback
         }
-        let seed = number("PATCHBAY_FUZZ_SEED", 1)
+        let first = number("PATCHBAY_FUZZ_SEED", 1)
         let programs = number("PATCHBAY_FUZZ_PROGRAMS", 400)
+        let deadline = monotonicNanoseconds() + Int64(number("PATCHBAY_FUZZ_SECONDS", 0)) * 1_000_000_000
+        var (seed, looks) = (first, 0)
+        repeat {
+            looks += try runLooks(seed: seed, programs: programs)
+            seed += 1
+        } while monotonicNanoseconds() < deadline
+        print(
+            "tracer fuzz: seeds \(first) to \(seed - 1), \(looks) of \((seed - first) * programs) programs were looks")
+    }
+
+    /// How many of the programs became kernels; each of those ran.
+    private func runLooks(seed: Int, programs: Int) throws -> Int {
         var generator = Generator(state: UInt64(truncatingIfNeeded: seed))
         var text = "local made = 0\nlocal cam = camera{'cam'}\n"
         for _ in 0..<programs {
@@ -94,5 +107,6 @@ import Testing
             ran += 1
         }
         #expect(ran > 20, "seed \(seed)")
+        return ran
     }
 }

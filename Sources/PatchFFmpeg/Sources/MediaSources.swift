@@ -11,7 +11,7 @@ public enum MediaSources {
     /// - Parameter standIns: kinds that an `input` may be bound to by a word: with `["test": …]`, `--bind guest=test`
     ///   makes a source of that kind, with the input's own options.
     public static func kinds(standIns: [String: NodeKind]) -> [NodeKind] {
-        [video, stream, camera, screen, image, input(standIns), PushSource.kind()]
+        [video, clip, stream, camera, screen, image, input(standIns), PushSource.kind()]
     }
 
     // MARK: Options that several have
@@ -48,6 +48,27 @@ public enum MediaSources {
                 return LibavSource(address, playback: playback(options), environment: environment)
             }
         })
+
+    private static let clip: NodeKind = {
+        var schema = NodeSchema(
+            kind: "clip", role: .source,
+            summary: "A video that waits, opened ahead and see-through, until clip:play() plays it once.",
+            options: [OptionSchema("file", .file, "The file, below the graph's folder.", required: true)])
+        schema.takesCommands = true
+        return NodeKind(
+            schema,
+            .source { options, environment in
+                try placed(environment) {
+                    guard let file = options.string("file") else {
+                        throw PatchError(.usage, "clip needs file=", remedy: "write clip{ \"name\", file = \"x.mov\" }")
+                    }
+                    let address = try InputAddress.file(absolute(file, environment))
+                    return ClipSource(environment: environment) {
+                        LibavSource(address, playback: playback(options), environment: environment)
+                    }
+                }
+            })
+    }()
 
     private static let stream = NodeKind(
         NodeSchema(

@@ -8,6 +8,8 @@ import PatchMedia
 /// Up to a standard deviation of 2.6 pixels it is the exact sum. Beyond, the picture is halved until 2.6 pixels of the small
 /// one are enough, blurred there, and doubled again; halving (1 3 3 1)/8 and doubling (¾, ¼) blur as well, which the
 /// Gaussian between them makes up for: variances add, and each of the two has ¾ of a pixel of the larger picture.
+/// Planes (not packed pixels) are halved across once less, because doubling and halving along a row are gathers, and the sum
+/// across has up to 16 taps on each side in exchange.
 /// Small pictures have a margin, in which the edge's pixels go on, so that an edge is as if it went on for ever.
 /// docs/decisions/blur.md has errors and times.
 ///
@@ -23,11 +25,11 @@ final class GaussianPyramid {
 
     /// One halving.
     private struct Level {
-        /// Size with margins, and the margin of the level above.
-        var width: Int
-        var height: Int
-        var marginAbove: Int
-        /// Half as high and as wide as the level above: what comes down, and what goes up again.
+        /// The margins of the level above.
+        var marginAbove: (x: Int, y: Int)
+        var halvesAcross: Bool
+        /// Half as high as the level above, and as wide: what comes down, and what goes up again. The picture itself where
+        /// it is not halved across.
         var rows: Frame
         /// The small picture, and one of its kind for the blur.
         var picture: Frame
@@ -46,10 +48,13 @@ final class GaussianPyramid {
     private var levels: [Level] = []
     private let small: Passes
     private let wide: Passes
+    private let isPacked: Bool
     private let shrinkFirst: Passes
     private let joinRows: CompiledPass
     private let shrink: Passes
     private let blur: Passes
+    /// Sums across of up to 12 and 16 taps on each side, for planes.
+    private let long: [(radius: Int, pass: CompiledPass)]
     private let blurToResult: CompiledPass
     private let grow: Passes
     private let growToResult: CompiledPass
@@ -73,7 +78,8 @@ final class GaussianPyramid {
             VideoFormat(pixelFormat, width: width, height: height, color: .srgb)
         }
         let halves = picture(exact, format.width, format.height)
-        let packed = picture(pixelFormat, format.width, format.height)
+        isPacked = pixelFormat == .rgba || pixelFormat == .bgra
+        let packed = isPacked ? picture(pixelFormat, format.width, format.height) : halves
         func pass(_ from: VideoFormat, _ to: VideoFormat, _ kernel: () throws(KernelError) -> Kernel) throws
             -> CompiledPass
         {
@@ -103,6 +109,17 @@ final class GaussianPyramid {
             across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
             down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
         self.blur = try blur(halves, halves, Self.radius)
+        long =
+            isPacked
+            ? []
+            : try [12, 16].map { radius in
+                (
+                    radius,
+                    try pass(halves, halves) { () throws(KernelError) in
+                        try GaussianKernels.blur(.across, radius: radius)
+                    }
+                )
+            }
         blurToResult = try pass(halves, packed) { () throws(KernelError) in
             try GaussianKernels.blur(.down, radius: Self.radius)
         }
@@ -113,23 +130,24 @@ final class GaussianPyramid {
         growLast = try pass(packed, packed) { () throws(KernelError) in try GaussianKernels.grow(.across) }
         splitRows = try pass(packed, format, GaussianKernels.splitRows)
 
-        var (width, marginAbove) = (format.width, 0)
+        var (width, marginAbove) = (format.width, (x: 0, y: 0))
         var inner = (format.width, format.height)
         for index in 0..<Self.level(of: widest) {
-            inner = ((inner.0 + 1) / 2, (inner.1 + 1) / 2)
-            let size = (inner.0 + 2 * Self.margin, inner.1 + 2 * Self.margin)
-            let outer = index == 0 ? pixelFormat : exact
-            let picture8 = Frame(allocating: picture(exact, size.0, size.1))
+            let halvesAcross = index > 0 || isPacked
+            inner = (halvesAcross ? (inner.0 + 1) / 2 : inner.0, (inner.1 + 1) / 2)
+            let size = (halvesAcross ? inner.0 + 2 * Self.margin : width, inner.1 + 2 * Self.margin)
+            let outer = index == 0 ? packed.pixelFormat : exact
+            let small = Frame(allocating: picture(exact, size.0, size.1))
             levels.append(
                 Level(
-                    width: size.0, height: size.1, marginAbove: marginAbove,
-                    rows: Frame(allocating: picture(outer, width, size.1)), picture: picture8,
+                    marginAbove: marginAbove, halvesAcross: halvesAcross,
+                    rows: halvesAcross ? Frame(allocating: picture(outer, width, size.1)) : small, picture: small,
                     spare: Frame(allocating: picture(exact, size.0, size.1)),
-                    result: outer == exact ? picture8 : Frame(allocating: picture(outer, size.0, size.1))))
-            (width, marginAbove) = (size.0, Self.margin)
+                    result: outer == exact ? small : Frame(allocating: picture(outer, size.0, size.1))))
+            (width, marginAbove) = (size.0, (halvesAcross ? Self.margin : 0, Self.margin))
         }
-        uniforms = .allocate(capacity: 16)
-        uniforms.initialize(repeating: 0, count: 16)
+        uniforms = .allocate(capacity: 32)
+        uniforms.initialize(repeating: 0, count: 32)
         images = .allocate(capacity: 2)
         images.initialize(repeating: ImageReference(full), count: 2)
     }
@@ -159,16 +177,26 @@ final class GaussianPyramid {
             return
         }
         for index in 0..<count { halve(index, input, call) }
-        let scale = Float(1 << count)
-        let sum = sigma / scale
-        // Each of `count` halvings and doublings adds ¾ · 4^k; the sum of 4^k is (4^count − 1) / 3.
-        setWeights(max(0.25, sum * sum - 0.5 * (1 - 1 / (scale * scale))).squareRoot(), Self.radius)
         let last = levels[count - 1]
-        run(blur.across, ImageReference(last.picture), ImageReference(last.spare), call)
+        let across = Self.rest(sigma, isPacked ? count : count - 1)
+        let longer = long.first { across <= Self.widestSum / Float(Self.radius) * Float($0.radius) } ?? long.last
+        setWeights(across, across <= Self.widestSum ? Self.radius : longer?.radius ?? Self.radius)
+        run(
+            across <= Self.widestSum ? blur.across : longer?.pass ?? blur.across, ImageReference(last.picture),
+            ImageReference(last.spare), call)
+        setWeights(Self.rest(sigma, count), Self.radius)
         run(
             count == 1 ? blurToResult : blur.down, ImageReference(last.spare), ImageReference(last.result), call)
         for index in (1..<count).reversed() { double(index, call) }
         finish(output, call)
+    }
+
+    /// What the sum in a picture that was halved so often must add. Each halving and doubling adds ¾ · 4^k; the sum of 4^k is
+    /// (4^count − 1) / 3.
+    private static func rest(_ sigma: Float, _ count: Int) -> Float {
+        let scale = Float(1 << count)
+        let sum = sigma / scale
+        return max(0.25, sum * sum - 0.5 * (1 - 1 / (scale * scale))).squareRoot()
     }
 
     /// From the level above (the input for the first) to `levels[index].picture`.
@@ -179,7 +207,7 @@ final class GaussianPyramid {
         func gather(_ from: Int, _ to: Int) {
             guard from < to else { return }
             uniforms[0] = Float(from - Self.margin)
-            uniforms[1] = Float(level.marginAbove)
+            uniforms[1] = Float(level.marginAbove.y)
             run(index == 0 ? shrinkFirst.down : shrink.down, above, rows.rows(from, to - from), call)
         }
         if index == 0, above.height >= 8 {
@@ -196,17 +224,19 @@ final class GaussianPyramid {
         } else {
             gather(0, rows.height)
         }
+        guard level.halvesAcross else { return }
         uniforms[0] = Float(-Self.margin)
-        uniforms[1] = Float(level.marginAbove)
+        uniforms[1] = Float(level.marginAbove.x)
         run(index == 0 ? shrinkFirst.across : shrink.across, rows, ImageReference(level.picture), call)
     }
 
     /// From a level's result to the result of the one above.
     private func double(_ index: Int, _ call: OperatorCall) {
         let level = levels[index]
-        uniforms[0] = Float(-level.marginAbove)
+        uniforms[0] = Float(-level.marginAbove.x)
         uniforms[1] = Float(Self.margin)
         run(grow.across, ImageReference(level.result), ImageReference(level.rows), call)
+        uniforms[0] = Float(-level.marginAbove.y)
         run(
             index == 1 ? growToResult : grow.down, ImageReference(level.rows), ImageReference(levels[index - 1].result),
             call)
@@ -217,8 +247,8 @@ final class GaussianPyramid {
         let level = levels[0]
         uniforms[0] = 0
         uniforms[1] = Float(Self.margin)
-        run(growLast, ImageReference(level.result), ImageReference(level.rows), call)
-        let rows = ImageReference(level.rows)
+        if level.halvesAcross { run(growLast, ImageReference(level.result), ImageReference(level.rows), call) }
+        let rows = ImageReference(level.halvesAcross ? level.rows : level.result)
         // Row 2i is ¼ of row i − 1 and ¾ of row i, row 2i + 1 is ¾ of row i and ¼ of row i + 1.
         for odd in 0..<min(2, output.height) {
             (uniforms[0], uniforms[1]) = odd == 0 ? (0.25, 0.75) : (0.75, 0.25)

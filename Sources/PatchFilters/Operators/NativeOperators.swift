@@ -4,9 +4,15 @@ import PatchGraph
 ///
 /// Thread-safety: immutable.
 public enum NativeOperators {
-    /// All of them, for a registry.
-    public static let all: [OperatorKind] = [
-        CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind, HistogramOperator.kind,
-        HoughOperator.kind, MeanColor.kind, Mixer.kind, PointsOperator.kind,
-    ]
+    /// All of them, for a registry of a program that reads no pictures as tables.
+    public static let all = all(lookups: LookupTables())
+
+    /// - Parameter lookups: where `lookupTable` reads its tables.
+    public static func all(lookups: LookupTables) -> [OperatorKind] {
+        [
+            CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind,
+            HistogramOperator.kind, HoughOperator.kind, LookupOperator.kind(lookups), MeanColor.kind, Mixer.kind,
+            PointsOperator.kind,
+        ]
+    }
 }

@@ -7,6 +7,21 @@ import PatchMedia
 public enum PatternSources {
     public static var kinds: [NodeKind] { [color, testPattern] }
 
+    /// Words that an `input` may be bound to, or fall back to, where there is no camera: `test`, and drawn people and places.
+    public static var standIns: [String: NodeKind] {
+        var kinds = ["test": testPattern]
+        for scene in TestScene.Kind.allCases {
+            kinds[scene.rawValue] = NodeKind(
+                testPattern.schema,
+                .source { options, environment in
+                    let size = options.size("size") ?? (environment.width, environment.height)
+                    try check(size, environment)
+                    return TestSceneSource(scene, width: size.0, height: size.1, rate: rate(options, environment))
+                })
+        }
+        return kinds
+    }
+
     public static let color = NodeKind(
         NodeSchema(
             kind: "color", role: .source, summary: "One colour.",
@@ -30,24 +45,33 @@ public enum PatternSources {
     public static let testPattern = NodeKind(
         NodeSchema(
             kind: "testPattern", role: .source,
-            summary: "SMPTE bars, a luma ramp or a zone plate, with a moving square and the frame's number.",
+            summary:
+                "SMPTE bars, a luma ramp, a zone plate with a moving square and the frame's number; or a drawn scene.",
             options: [
                 OptionSchema(
-                    "kind", .choice(TestPattern.Kind.allCases.map(\.rawValue)), "What it shows.", default: "bars"),
+                    "kind",
+                    .choice(TestPattern.Kind.allCases.map(\.rawValue) + TestScene.Kind.allCases.map(\.rawValue)),
+                    "What it shows.", default: "bars"),
                 OptionSchema("size", .size, "Size of the picture.", unit: "px", default: "the graph's"),
                 OptionSchema("fps", .number(1...240), "Frames a second.", unit: "1/s", default: "the graph's, or 30"),
             ] + OrientationOptions.schemas),
         .source { options, environment in
             let size = options.size("size") ?? (environment.width, environment.height)
             try check(size, environment)
-            let rate =
-                options.number("fps").flatMap { FrameRate(approximating: $0) } ?? environment.rate ?? FrameRate(30)
+            let rate = rate(options, environment)
+            if let scene = options.string("kind").flatMap({ TestScene.Kind(rawValue: $0) }) {
+                return TestSceneSource(scene, width: size.0, height: size.1, rate: rate)
+            }
             let kind = options.string("kind").flatMap { TestPattern.Kind(rawValue: $0) } ?? .bars
             return TestPatternSource(
                 pattern: TestPattern(
                     kind, width: size.0, height: size.1, orientation: OrientationOptions.orientation(options)),
                 rate: rate)
         })
+
+    private static func rate(_ options: NodeOptions, _ environment: NodeEnvironment) -> FrameRate {
+        options.number("fps").flatMap { FrameRate(approximating: $0) } ?? environment.rate ?? FrameRate(30)
+    }
 
     private static func check(_ size: (width: Int, height: Int), _ environment: NodeEnvironment) throws {
         let legal = 1...VideoFormat.maximumSide

@@ -40,29 +40,3 @@ extension FrameRate {
                 - time(ofFrame: index).floored(to: Int64(sampleRate)))
     }
 }
-
-extension AudioBlock {
-    /// Fills this block from one with another channel count: mono goes to every channel, several to mono as their mean,
-    /// otherwise channel by channel with silence beyond.
-    func mix(from source: AudioBlock) {
-        count = min(capacity, source.count)
-        pts = source.pts
-        for channel in 0..<format.channels {
-            let target = self.channel(channel)
-            if source.format.channels == 1 {
-                target.update(from: source.channel(0), count: count)
-            } else if format.channels == 1 {
-                target.update(repeating: 0, count: count)
-                let share = 1 / Float(source.format.channels)
-                for other in 0..<source.format.channels {
-                    let samples = source.channel(other)
-                    for index in 0..<count { target[index] += samples[index] * share }
-                }
-            } else if channel < source.format.channels {
-                target.update(from: source.channel(channel), count: count)
-            } else {
-                target.update(repeating: 0, count: count)
-            }
-        }
-    }
-}

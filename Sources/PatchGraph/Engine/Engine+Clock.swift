@@ -23,9 +23,9 @@ private struct Scheduler {
     var executor: PlanExecutor?
     var fade: Crossfade?
     var fadeStep: Int64 = 0
-    var soundPools: [AudioFormat: AudioBlockPool] = [:]
-    /// This tick's sound of each source, so that sinks share it.
-    var sounds: [AudioBlock?] = []
+    var sound: SoundRenderer
+    /// The executor of the tick before.
+    var settled: PlanExecutor?
 
     /// Further behind than this, the clock starts counting afresh: the machine slept, or was stopped.
     static let longestCatchUp: Int64 = 2_000_000_000
@@ -35,6 +35,7 @@ private struct Scheduler {
         executor = engine.air.withLock { $0.current }
         let rate = executor?.plan.rate ?? FrameRate(30)
         self.rate = rate
+        sound = SoundRenderer(rate: rate)
         isOffline = engine.configuration.clock == .offline
         ticks = engine.configuration.duration.map { duration in
             let whole = rate.frame(at: duration)
@@ -65,16 +66,25 @@ private struct Scheduler {
                 engine.air.withLock { $0.isBeforeTick = false }
                 if isOffline { start = monotonicNanoseconds() }
             }
-            guard takeOver(at: index), let executor else { return }
+            guard takeOver(at: index), var executor else { return }
             // A tick whose successor is already due is not rendered: every sink gets its last frame again, so that
             // cadence and sound go on.
             let isLate = !isOffline && start > due + period
             if !isLate {
-                let outcome = executor.takeFrames(at: tick)
+                var outcome = executor.takeFrames(at: tick)
                 if outcome.allEnded { return }
                 if let changed = outcome.changedSource, let format = executor.changedFormat(ofSource: changed) {
-                    let instance = executor.sources[changed]
-                    engine.chores.notify { $0.append(.formatChanged(instance, format)) }
+                    let chore = Engine.Chore.formatChanged(executor.sources[changed], format)
+                    if isOffline {
+                        // Time waits for the new plan, so that this very frame is shown.
+                        planNow(chore)
+                        guard takeOver(at: index), let next = self.executor else { return }
+                        executor = next
+                        outcome = executor.takeFrames(at: tick)
+                        if outcome.allEnded { return }
+                    } else {
+                        engine.chores.notify { $0.append(chore) }
+                    }
                 }
                 executor.render(at: tick, parameters: engine.parameters, workers: engine.workers)
                 if let fade {
@@ -94,6 +104,14 @@ private struct Scheduler {
         }
     }
 
+    /// Does on the clock thread what else is the caretaker's, for offline runs. The load does not wait for the clock, as
+    /// in `beforeTick`.
+    private func planNow(_ chore: Engine.Chore) {
+        engine.air.notify { $0.isBeforeTick = true }
+        engine.perform(chore)
+        engine.air.withLock { $0.isBeforeTick = false }
+    }
+
     /// Takes a plan that waits to go on air. False when the engine stops.
     private mutating func takeOver(at index: Int64) -> Bool {
         let current = executor
@@ -108,8 +126,6 @@ private struct Scheduler {
         guard let next else { return true }
         if let current {
             next.inherit(from: current)
-            // Freeing machine code takes its time; the clock has none to give.
-            engine.chores.notify { $0.append(.dispose(current)) }
         }
         engine.parameters.commit(
             next.plan.parameters, controls: next.plan.controls, isReload: next.isReload)
@@ -123,46 +139,22 @@ private struct Scheduler {
 
     private mutating func deliver(_ executor: PlanExecutor, _ tick: Tick, repeating: Bool) {
         let plan = executor.plan
-        if sounds.count != plan.sources.count { sounds = Array(repeating: nil, count: plan.sources.count) }
-        for index in plan.sources.indices { sounds[index] = nil }
+        sound.begin(executor)
         for index in plan.sinks.indices {
             guard let runner = executor.sinks[index].runner else { continue }
             let frame = repeating ? executor.lastFrame(forSink: index) : executor.frame(forSink: index)
-            var sound: AudioBlock?
-            if let source = plan.sinks[index].soundSource, let wanted = plan.sinks[index].audio {
-                if sounds[source] == nil { sounds[source] = takeSound(executor, source, tick) }
-                sound = sounds[source].map { adapted($0, to: wanted) }
-            }
-            if frame != nil || sound != nil || plan.sinks[index].slot == nil {
-                runner.offer(frame: frame, sound: sound, tick: tick)
+            let block = sound.block(forSink: index, at: tick)
+            if frame != nil || block != nil || plan.sinks[index].slot == nil {
+                runner.offer(frame: frame, sound: block, tick: tick)
             }
         }
-    }
-
-    private mutating func takeSound(_ executor: PlanExecutor, _ index: Int, _ tick: Tick) -> AudioBlock? {
-        guard let format = executor.plan.sources[index].audio,
-            case .source(let source, _) = executor.sources[index].body
-        else { return nil }
-        let block = pool(format).take()
-        block.count = min(block.capacity, rate.samples(atTick: tick.index, sampleRate: format.sampleRate))
-        block.pts = tick.time
-        _ = source.sound(at: tick, into: block)
-        return block
-    }
-
-    private mutating func adapted(_ block: AudioBlock, to format: AudioFormat) -> AudioBlock {
-        if block.format.channels == format.channels { return block }
-        let other = pool(AudioFormat(sampleRate: block.format.sampleRate, channels: format.channels)).take()
-        other.mix(from: block)
-        return other
-    }
-
-    private mutating func pool(_ format: AudioFormat) -> AudioBlockPool {
-        if let pool = soundPools[format] { return pool }
-        let pool = AudioBlockPool(
-            format: format, capacity: Int((Double(format.sampleRate) / rate.perSecond).rounded(.up)) + 1)
-        soundPools[format] = pool
-        return pool
+        sound.end()
+        if settled !== executor {
+            // Freeing machine code takes its time; the clock has none to give.
+            if let settled { engine.chores.notify { $0.append(.dispose(settled)) } }
+            settled = executor
+            engine.air.notify { $0.settled = executor }
+        }
     }
 
     private static func sleep(until deadline: Int64) {

@@ -10,6 +10,28 @@ extension Engine {
     /// A parameter's floats as of the last tick; nil when no running node has it.
     public func parameterFloats(node: NodeID, name: String) -> [Float]? { parameters.floats(node: node, name: name) }
 
+    /// Sets an option that may change while the node runs, such as a text's string; nil is its default. The node takes it
+    /// over as soon as it can; a value that it cannot take is reported as its problem and changes nothing.
+    /// - Throws: `PatchError.usage` when there is no such node, or the option is fixed when the node is made.
+    public func setOption(node: NodeID, name: String, _ value: OptionValue?) throws {
+        guard let instance = instances[node] else {
+            let near = Spelling.nearest(to: node, in: instances.all.map(\.id))
+            throw PatchError(.usage, "no node named '\(node)' runs", remedy: near.map { "did you mean '\($0)'?" } ?? "")
+        }
+        guard instance.setOption(name, value) else {
+            let live = registry[instance.kind]?.schema.options.filter(\.isLive).map(\.name) ?? []
+            throw PatchError(
+                .usage, "'\(name)' of \(instance.kind) cannot be changed on air",
+                remedy: Spelling.nearest(to: name, in: live).map { "did you mean '\($0)'?" }
+                    ?? (live.isEmpty
+                        ? "no option of \(instance.kind) can" : "these can: \(live.joined(separator: ", "))"),
+                node: node, at: instance.location)
+        }
+    }
+
+    /// A running node's options as they are now; nil when no such node runs.
+    public func options(of node: NodeID) -> NodeOptions? { instances[node]?.presentOptions }
+
     /// The newest numbers that a node's native operators publish (a histogram, a centroid, corners); nil when the plan on air
     /// has no such node, before its first tick, and when they are still those of tick `seen`.
     public func operatorData(node: NodeID, after seen: Int64 = -1) -> OperatorData.Snapshot? {
@@ -31,6 +53,21 @@ extension Engine {
     public func controlValue(_ name: String) -> ControlValue? { parameters.controlValue(name) }
 
     public var controls: [(control: PatchGraph.Control, value: ControlValue)] { parameters.controls }
+
+    /// Tells a running node something that is no parameter, such as a libavfilter command.
+    /// - Throws: `PatchError` that names the node and what can be told.
+    public func command(node id: NodeID, target: String, name: String, argument: String) throws {
+        let taker: (any CommandTaking)? =
+            switch instances[id]?.body {
+            case .native(let native)?: native
+            case .source(let source, _)?: source as? any CommandTaking
+            default: nil
+            }
+        guard let taker else { throw PatchError(.usage, "no running node '\(id)' takes commands", node: id) }
+        do { try taker.command(target, name, argument) } catch {
+            throw (error as? PatchError ?? PatchError(.usage, "\(error)")).placed(node: id)
+        }
+    }
 
     /// The open sink of this name, for the host program to attach to; nil when there is none of that type.
     public func sink<Sink: MediaSink>(_ id: NodeID, as type: Sink.Type = Sink.self) -> Sink? {
@@ -86,6 +123,7 @@ extension Engine {
                 }
                 node.frames = meters[index].frames
                 (node.p50, node.p99) = meters[index].durations.percentiles
+                if case .operate(let operate) = step, let work = operate.work as? any FrameOperator { work.fill(&node) }
                 return node
             }
         }

@@ -46,10 +46,18 @@ extension Engine {
             let plan = try planner.plan(patch)
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
+            let sounds = plan.sounds.compactMap { nodes.used[$0.id] }
             executor = PlanExecutor(
-                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks, pools: pools,
+                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks,
+                sounds: sounds, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
+            for case .operate(let operate) in plan.steps {
+                guard let work = operate.work as? any FrameOperator else { continue }
+                do { try work.activate() } catch {
+                    throw (error as? PatchError ?? PatchError(.graph, "\(error)")).placed(node: operate.id)
+                }
+            }
             executor.warm(parameters)
             if plan.crossfade > 0, let current = air.withLock({ $0.isRunning ? $0.current : nil }) {
                 let ticks = max(1, plan.rate.frame(at: MediaTime(seconds: plan.crossfade)))
@@ -64,6 +72,7 @@ extension Engine {
         let planned = monotonicNanoseconds()
         putOnAir(executor, fade)
         let swapped = monotonicNanoseconds()
+        for node in patch.nodes { nodes.used[node.id]?.adopt(node.options) }
         control.notify {
             $0.patch = patch
             $0.generation = generation
@@ -147,6 +156,10 @@ extension Engine {
         switch chore {
         case .end, .dispose: break
         case .retire(let instances):
+            // The tick on which the new plan went on air may still fade their sound out.
+            _ = air.wait(until: monotonicNanoseconds() + 1_000_000_000) { air in
+                !air.isRunning || air.settled === air.current ? true : nil
+            }
             for instance in instances { instance.close(until: monotonicNanoseconds() + 10_000_000_000) }
         case .formatChanged(let instance, let format):
             instance.changeFormat(to: format)
@@ -183,7 +196,8 @@ final class EngineNodes: NodeProvider {
         }
     }
 
-    func instance(for node: PatchNode) throws -> Instance {
+    /// - Parameter sound: what a sound filter works on.
+    func instance(for node: PatchNode, sound: AudioFormat? = nil) throws -> Instance {
         if let known = used[node.id] { return known }
         let location = node.location
         let (id, onEvent) = (node.id, engine.configuration.onEvent)
@@ -192,7 +206,7 @@ final class EngineNodes: NodeProvider {
             bindings: engine.configuration.bindings, width: settings.width ?? 1280, height: settings.height ?? 720,
             rate: rate, isOffline: engine.configuration.clock == .offline,
             report: { event in onEvent(.node(id, event.placed(node: id, at: location), location: location)) })
-        let (instance, isNew) = try engine.instances.instance(for: node, environment: environment)
+        let (instance, isNew) = try engine.instances.instance(for: node, environment: environment, sound: sound)
         used[node.id] = instance
         if isNew { created.append(instance) }
         return instance
@@ -217,6 +231,18 @@ final class EngineNodes: NodeProvider {
     func processor(of node: PatchNode) throws -> any VideoProcessor {
         guard case .processor(let processor) = try instance(for: node).body else {
             throw PatchError(.graph, "\(node.kind) is no filter", node: node.id, at: node.location)
+        }
+        return processor
+    }
+
+    func native(of node: PatchNode) throws -> (any NativeNode)? {
+        guard case .native(let native) = try instance(for: node).body else { return nil }
+        return native
+    }
+
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
+        guard case .sound(let processor, _) = try instance(for: node, sound: format).body else {
+            throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
         }
         return processor
     }
@@ -253,10 +279,11 @@ extension NodeRegistry {
             return NodePorts(
                 names: filter.ports, hasOutput: true, isSink: false, optional: Set(filter.portDefaults.keys))
         case .registered:
-            let schema = try kind(of: node).schema
+            let kind = try kind(of: node)
+            let schema = kind.schema
             return NodePorts(
-                names: schema.ports, hasOutput: schema.role != .sink || schema.forwards,
-                isSink: schema.role == .sink, isDelay: schema.isDelay)
+                names: schema.ports(node.options), hasOutput: schema.role != .sink || schema.forwards,
+                isSink: schema.role == .sink, isSound: kind.isSound, isDelay: schema.isDelay)
         }
     }
 }

@@ -40,6 +40,8 @@ public final class Engine: Sendable {
         /// The clock thread waits in `beforeTick`, after which it takes a pending plan before it touches any node: whoever
         /// loads one from there must not wait for it.
         var isBeforeTick = false
+        /// The executor whose first tick is done: nothing of the one before is used any more.
+        var settled: PlanExecutor?
         var isRunning = false
         var isStopping = false
         var hasFinished = false
@@ -70,7 +72,7 @@ public final class Engine: Sendable {
         self.configuration = configuration
         self.registry = registry
         instances = InstanceStore(registry: registry)
-        var options = CompilerOptions()
+        var options = configuration.compiler
         options.cacheDirectory = configuration.kernelCacheDirectory
         compiler = KernelCompiler(options)
         let affinity = configuration.affinity

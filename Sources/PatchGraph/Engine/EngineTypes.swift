@@ -1,3 +1,4 @@
+import PatchKernel
 import PatchMedia
 
 /// How an engine is set up.
@@ -24,6 +25,8 @@ public struct EngineConfiguration: Sendable {
     public var bindings: [String: String] = [:]
     /// Folder for compiled kernels; nil keeps them in memory only.
     public var kernelCacheDirectory: String?
+    /// How kernels are compiled, but for the cache's folder: for measurements.
+    package var compiler = CompilerOptions()
     /// Called on any thread, in order for one node; must return soon.
     public var onEvent: @Sendable (EngineEvent) -> Void = { _ in }
 
@@ -56,6 +59,11 @@ public struct NodeStatistics: Sendable {
     public var p50: Double = 0
     public var p99: Double = 0
     public var state: String = ""
+
+    public init(id: NodeID, kind: String) {
+        self.id = id
+        self.kind = kind
+    }
 }
 
 /// Running numbers of an engine.

@@ -7,6 +7,8 @@ final class Instance: Sendable {
         case source(any MediaSource, SourceFormat)
         case sink(any MediaSink)
         case processor(any VideoProcessor)
+        case native(any NativeNode)
+        case sound(any SoundProcessor, AudioFormat)
     }
 
     let id: NodeID
@@ -14,7 +16,9 @@ final class Instance: Sendable {
     let options: NodeOptions
     let location: SourceLocation?
     let body: Body
-    private let life = Mutex(Life())
+    /// Options that may change while the node runs.
+    private let liveNames: Set<String>
+    private let life: Mutex<Life>
 
     private struct Life {
         var isStarted = false
@@ -23,24 +27,80 @@ final class Instance: Sendable {
         var isUnavailable = false
         /// The format that the stream has now, when it changed since `open`.
         var changedFormat: VideoFormat?
+        /// The node's options as the patch last said them, and as they are.
+        var declared: NodeOptions
+        var present: NodeOptions
     }
 
-    init(_ node: PatchNode, _ body: Body) {
+    init(_ node: PatchNode, _ body: Body, schema: NodeSchema) {
         id = node.id
         kind = node.kind
         options = node.options
         location = node.location
         self.body = body
+        liveNames = Set(schema.options.filter(\.isLive).map(\.name))
+        life = Mutex(Life(declared: node.options, present: node.options))
     }
 
     /// Whether a node of a new patch is this very one, so that it goes on running.
-    func isSame(as node: PatchNode) -> Bool { node.kind == kind && node.options == options }
+    func isSame(as node: PatchNode) -> Bool {
+        node.kind == kind && fixed(node.options) == fixed(options)
+    }
+
+    private func fixed(_ options: NodeOptions) -> NodeOptions {
+        liveNames.isEmpty ? options : NodeOptions(options.values.filter { !liveNames.contains($0.key) })
+    }
+
+    // MARK: Options that change while the node runs
+
+    /// The options as they are now.
+    var presentOptions: NodeOptions { life.withLock { $0.present } }
+
+    /// Takes over what a patch says: options that it says as before keep their present values.
+    func adopt(_ options: NodeOptions) {
+        guard !liveNames.isEmpty else { return }
+        change { life in
+            for name in liveNames where options.values[name] != life.declared.values[name] {
+                life.present.values[name] = options.values[name]
+            }
+            life.declared = options
+        }
+    }
+
+    /// Sets one option; nil is its default. False when it cannot be changed while the node runs.
+    func setOption(_ name: String, _ value: OptionValue?) -> Bool {
+        guard liveNames.contains(name) else { return false }
+        change { $0.present.values[name] = value }
+        return true
+    }
+
+    private func change(_ body: (inout Life) -> Void) {
+        let changed = life.withLock { life -> NodeOptions? in
+            let before = life.present
+            body(&life)
+            return life.present == before ? nil : life.present
+        }
+        if let changed { adjustable?.adopt(changed) }
+    }
+
+    private var adjustable: (any AdjustableNode)? {
+        switch body {
+        case .source(let source, _): source as? any AdjustableNode
+        case .sink(let sink): sink as? any AdjustableNode
+        case .processor(let processor): processor as? any AdjustableNode
+        case .native(let node): node as? any AdjustableNode
+        case .sound(let processor, _): processor as? any AdjustableNode
+        }
+    }
 
     var sourceFormat: SourceFormat? {
         guard case .source(_, var format) = body else { return nil }
         if let changed = life.withLock({ $0.changedFormat }) { format.video = changed }
         return format
     }
+
+    /// What a sound filter works on; nil for all other nodes.
+    var soundFormat: AudioFormat? { if case .sound(_, let format) = body { format } else { nil } }
 
     func changeFormat(to format: VideoFormat) { life.withLock { $0.changedFormat = format } }
 
@@ -83,7 +143,8 @@ final class Instance: Sendable {
             } else if !isUnavailable {
                 sink.finish()
             }
-        case .processor: break
+        case .processor, .sound: break
+        case .native(let node): node.stop()
         }
     }
 }
@@ -103,21 +164,34 @@ final class InstanceStore: Sendable {
 
     /// The running instance for the node, or a new one: made, and opened when it is a source.
     /// - Throws: `PatchError` that names the node and its line.
-    func instance(for node: PatchNode, environment: NodeEnvironment) throws -> (Instance, isNew: Bool) {
-        if let known = self[node.id], known.isSame(as: node) { return (known, false) }
+    func instance(
+        for node: PatchNode, environment: NodeEnvironment, sound: AudioFormat? = nil
+    ) throws -> (Instance, isNew: Bool) {
+        if let known = self[node.id], known.isSame(as: node), known.soundFormat == sound { return (known, false) }
         let kind = try registry.kind(of: node)
         do {
             switch kind.factory {
             case .source(let make):
                 let source = try make(node.options, environment)
                 do {
-                    return (Instance(node, .source(source, try source.open())), true)
+                    return (Instance(node, .source(source, try source.open()), schema: kind.schema), true)
                 } catch {
                     source.stop()
                     throw error
                 }
-            case .sink(let make): return (Instance(node, .sink(try make(node.options, environment))), true)
-            case .processor(let make): return (Instance(node, .processor(try make(node.options, environment))), true)
+            case .sink(let make):
+                return (Instance(node, .sink(try make(node.options, environment)), schema: kind.schema), true)
+            case .processor(let make):
+                return (
+                    Instance(node, .processor(try make(node.options, environment)), schema: kind.schema), true
+                )
+            case .native(let make):
+                return (Instance(node, .native(try make(node.options, environment)), schema: kind.schema), true)
+            case .sound(let make):
+                let format = sound ?? AudioFormat()
+                let processor = try make(node.options, environment)
+                try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
+                return (Instance(node, .sound(processor, format), schema: kind.schema), true)
             case .builtIn: throw PatchError(.graph, "\(node.kind) is not opened")
             }
         } catch {

@@ -86,6 +86,10 @@ extension PlanExecutor {
         slots[output] = nil
         guard let operation = work[index].operation, let uniformBase = uniforms.baseAddress else { return }
         let parameters = UnsafePointer(uniformBase + work[index].uniformOffset)
+        if let frameOperation = work[index].frameOperation {
+            slots[output] = exchange(frameOperation, index, parameters, tick)
+            return
+        }
         let present = bindInputs(of: index)
         let wanted = operation.neededInputs(parameters)
         if present & wanted != wanted, !work[index].toleratesMissingInputs { return }
@@ -107,9 +111,31 @@ extension PlanExecutor {
             } else {
                 starved.add(1, ordering: .relaxed)
             }
+        case .frame(let made):
+            if made.format == plan.slots[output] {
+                slots[output] = made
+            } else {
+                starved.add(1, ordering: .relaxed)
+            }
         case .nothing: break
         }
         work[index].data?.publish(tick: tick.index)
+    }
+
+    /// Hands frames to an operator that keeps them, and takes a finished one.
+    private func exchange(
+        _ operation: any FrameOperator, _ index: Int, _ parameters: UnsafePointer<Float>, _ tick: Tick
+    ) -> Frame? {
+        let count = work[index].inputs.count
+        for (position, entry) in work[index].inputs.enumerated() { gathered[position] = slots[slotTable[entry]] }
+        defer { for position in 0..<count { gathered[position] = nil } }
+        let made = operation.frame(
+            UnsafeBufferPointer(rebasing: gathered[0..<count]), parameters: parameters, at: tick)
+        if let made, made.format != plan.slots[work[index].output] {
+            starved.add(1, ordering: .relaxed)
+            return nil
+        }
+        return made
     }
 
     /// Points the image references at what the step reads. A bit is 0 for each input that has no frame.
@@ -175,7 +201,8 @@ extension PlanExecutor {
         let tick = Tick(index: 0, rate: plan.rate, hostTime: monotonicNanoseconds(), isOffline: false)
         for index in work.indices {
             if work[index].operation != nil {
-                operate(index, tick, alone)
+                // What keeps frames must not keep blank ones.
+                if work[index].frameOperation == nil { operate(index, tick, alone) }
                 continue
             }
             guard !work[index].isGrouped, let pass = work[index].pass, bindInputs(of: index) == .max,

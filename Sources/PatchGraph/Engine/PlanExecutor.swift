@@ -15,6 +15,8 @@ final class PlanExecutor: @unchecked Sendable {
     /// The open node behind each of the plan's sources and sinks.
     let sources: [Instance]
     let sinks: [Instance]
+    /// The open node behind each of the plan's sounds.
+    let sounds: [Instance]
 
     /// A step flattened for the frame path: indices into the tables below instead of arrays, so that a tick copies no
     /// array and touches no reference count but its frames'.
@@ -25,6 +27,8 @@ final class PlanExecutor: @unchecked Sendable {
         var chroma: CompiledPass?
         var processor: (any VideoProcessor)?
         var operation: (any NativeOperator)?
+        /// The same operator, when it takes and gives frames.
+        var frameOperation: (any FrameOperator)?
         var pool: FramePool?
         var inputs: Range<Int>
         var output: Int
@@ -47,9 +51,13 @@ final class PlanExecutor: @unchecked Sendable {
     let slotTable: UnsafeMutableBufferPointer<Int>
     let slots: UnsafeMutableBufferPointer<Frame?>
     let images: UnsafeMutableBufferPointer<ImageReference>
+    /// What a frame operator reads at a tick.
+    let gathered: UnsafeMutableBufferPointer<Frame?>
     /// The chroma planes of the same.
     let chromaImages: UnsafeMutableBufferPointer<ImageReference>
     let uniforms: UnsafeMutableBufferPointer<Float>
+    /// Uniforms as they were at the tick before, for sound, which goes from one value to the next within a block.
+    let formerUniforms: UnsafeMutableBufferPointer<Float>
     /// Whether this tick's results depend on each slot.
     let needed: UnsafeMutableBufferPointer<Bool>
     /// What may be needed changes from tick to tick.
@@ -85,7 +93,8 @@ final class PlanExecutor: @unchecked Sendable {
     let starved = Atomic<Int64>(0)
 
     init(
-        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance], pools store: PoolStore,
+        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance],
+        sounds: [Instance], pools store: PoolStore,
         workers: Int
     ) {
         self.plan = plan
@@ -93,6 +102,7 @@ final class PlanExecutor: @unchecked Sendable {
         self.isReload = isReload
         self.sources = sources
         self.sinks = sinks
+        self.sounds = sounds
         var table: [Int] = []
         func place(_ slots: [Int]) -> Range<Int> {
             table += slots
@@ -121,7 +131,8 @@ final class PlanExecutor: @unchecked Sendable {
             case .process(let process): work.processor = process.processor
             case .operate(let operate):
                 work.operation = operate.work
-                work.pool = pool(operate.output)
+                work.frameOperation = operate.work as? any FrameOperator
+                if work.frameOperation == nil { work.pool = pool(operate.output) }
                 work.uniformOffset = operate.uniformOffset
                 work.toleratesMissingInputs = operate.toleratesMissingInputs
                 work.data = operate.data
@@ -156,11 +167,15 @@ final class PlanExecutor: @unchecked Sendable {
         slots.initialize(repeating: nil)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        gathered = .allocate(capacity: images.count)
+        gathered.initialize(repeating: nil)
         chromaImages = .allocate(capacity: images.count)
         chromaImages.initialize(repeating: ImageReference(nothing))
         uniforms = .allocate(capacity: max(1, plan.uniformCount))
         uniforms.initialize(repeating: 0)
         for constant in plan.uniformConstants { uniforms[constant.offset] = constant.value }
+        formerUniforms = .allocate(capacity: uniforms.count)
+        formerUniforms.initialize(repeating: .nan)
         durations = .allocate(capacity: steps.count)
         durations.initialize(repeating: 0)
         sourceSlots = plan.sources.map(\.slot)
@@ -179,8 +194,10 @@ final class PlanExecutor: @unchecked Sendable {
         slotTable.deallocate()
         slots.deinitialize().deallocate()
         images.deallocate()
+        gathered.deinitialize().deallocate()
         chromaImages.deallocate()
         uniforms.deallocate()
+        formerUniforms.deallocate()
         durations.deallocate()
         needed.deallocate()
     }
@@ -208,6 +225,7 @@ final class PlanExecutor: @unchecked Sendable {
                 ended[index] = other.ended[otherIndex]
             }
         }
+        inheritSound(from: other)
         for (index, sink) in sinks.enumerated() {
             for (otherIndex, otherSink) in other.sinks.enumerated() where sink === otherSink {
                 if let frame = other.delivered[otherIndex], frame.format == plan.sinks[index].video {

@@ -27,11 +27,13 @@ extension NativeOperator {
 /// What `process` did.
 ///
 /// Thread-safety: a value.
-public enum OperatorResult: Hashable, Sendable {
+public enum OperatorResult: Sendable {
     /// The output is filled.
     case filled
     /// The picture is that of this input as it is, whose format is the output's; the output was not touched.
     case input(Int)
+    /// The picture is this frame, whose format is the output's; the output was not touched.
+    case frame(Frame)
     /// There is no picture in this tick.
     case nothing
 }

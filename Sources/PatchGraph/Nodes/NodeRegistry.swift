@@ -17,12 +17,18 @@ public struct NodeSchema: Sendable {
     public var ports: [String]
     /// A sink whose (converted) frames can be wired on, as `rawDataOutput`'s are.
     public var forwards: Bool
+    /// The option that a script writes first, as in `ffmpeg{ "hqdn3d" }`; such a node gets its name by `name =`.
+    public var positional: String?
+    /// The option (a list of strings) that names the ports of a node, instead of `ports`.
+    public var portsOption: String?
+    /// Its nodes may be told things by `node:command(…)`.
+    public var takesCommands = false
     /// What comes out went in some ticks ago, so that the node may close a loop of wires.
     public var isDelay = false
 
     public init(
         kind: String, role: Role, summary: String, options: [OptionSchema] = [], parameters: [ParameterSchema] = [],
-        ports: [String]? = nil, forwards: Bool = false
+        ports: [String]? = nil, forwards: Bool = false, positional: String? = nil, portsOption: String? = nil
     ) {
         self.kind = kind
         self.role = role
@@ -31,6 +37,14 @@ public struct NodeSchema: Sendable {
         self.parameters = parameters
         self.ports = ports ?? (role == .source ? [] : ["image"])
         self.forwards = forwards
+        self.positional = positional
+        self.portsOption = portsOption
+    }
+
+    /// The ports that a node with these options has.
+    public func ports(_ options: NodeOptions) -> [String] {
+        guard let portsOption, case .list(let names)? = options.values[portsOption] else { return ports }
+        return names
     }
 }
 
@@ -97,6 +111,9 @@ public struct NodeKind: Sendable {
         case source(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSource)
         case sink(@Sendable (NodeOptions, NodeEnvironment) throws -> any MediaSink)
         case processor(@Sendable (NodeOptions, NodeEnvironment) throws -> any VideoProcessor)
+        case native(@Sendable (NodeOptions, NodeEnvironment) throws -> any NativeNode)
+        /// A filter for sound, with one input that sums what is wired to it.
+        case sound(@Sendable (NodeOptions, NodeEnvironment) throws -> any SoundProcessor)
         /// The engine itself does the work.
         case builtIn
     }
@@ -108,6 +125,30 @@ public struct NodeKind: Sendable {
         self.schema = schema
         self.factory = factory
     }
+
+    /// Sound goes in and comes out; there is no picture.
+    public var isSound: Bool { if case .sound = factory { true } else { false } }
+}
+
+/// Kinds that are found by name when they are asked for, such as installed plugins: `frei0r.cartoon`.
+///
+/// Thread-safety: a value; the closures may be called from any thread.
+public struct NodeFamily: Sendable {
+    /// The word before the dot, and in scripts: `frei0r{ "cartoon" }`.
+    public var name: String
+    /// Names that there are.
+    public var members: @Sendable () -> [String]
+    /// - Throws: `PatchError` that says why there is no such kind, or why it cannot be used.
+    public var kind: @Sendable (String) throws -> NodeKind
+
+    public init(
+        _ name: String, members: @escaping @Sendable () -> [String],
+        kind: @escaping @Sendable (String) throws -> NodeKind
+    ) {
+        self.name = name
+        self.members = members
+        self.kind = kind
+    }
 }
 
 /// The kinds of node that patches may use, by name.
@@ -115,6 +156,7 @@ public struct NodeKind: Sendable {
 /// Thread-safety: all members may be called from any thread.
 public final class NodeRegistry: Sendable {
     private let kinds = Mutex<[String: NodeKind]>([:])
+    private let known = Mutex<(families: [NodeFamily], members: [String: NodeKind])>(([], [:]))
     private let operators = Mutex<[String: OperatorKind]>([:])
 
     public init(_ kinds: [NodeKind] = [], operators: [OperatorKind] = []) {
@@ -143,7 +185,31 @@ public final class NodeRegistry: Sendable {
         kinds.withLock { kinds in for kind in added { kinds[kind.schema.kind] = kind } }
     }
 
-    public subscript(kind: String) -> NodeKind? { kinds.withLock { $0[kind] } }
+    /// Adds a family; one of the same name is replaced.
+    public func register(_ family: NodeFamily) {
+        known.withLock { known in
+            known.families.removeAll { $0.name == family.name }
+            known.families.append(family)
+            known.members = known.members.filter { !$0.key.hasPrefix(family.name + ".") }
+        }
+    }
+
+    public var families: [NodeFamily] { known.withLock { $0.families } }
+
+    public subscript(kind: String) -> NodeKind? { kinds.withLock { $0[kind] } ?? known.withLock { $0.members[kind] } }
+
+    /// A member of a family, found once and then remembered.
+    /// - Throws: `PatchError` when there is no such family or member.
+    public func member(_ name: String, of family: String) throws -> NodeKind {
+        let kind = family + "." + name
+        if let found = self[kind] { return found }
+        guard let members = families.first(where: { $0.name == family }) else {
+            throw PatchError(.graph, "there is no family '\(family)' of nodes")
+        }
+        let found = try members.kind(name)
+        known.withLock { $0.members[kind] = found }
+        return found
+    }
 
     /// All schemas, by name.
     public var schemas: [NodeSchema] {

@@ -46,6 +46,11 @@ public final class OperatorData: @unchecked Sendable {
     public struct Snapshot: Sendable {
         public var tick: Int64
         public var values: [String: Value]
+
+        public init(tick: Int64, values: [String: Value]) {
+            self.tick = tick
+            self.values = values
+        }
     }
 
     public let fields: [Field]

@@ -111,7 +111,8 @@ extension KernelFilter {
         case scaled(x: Double, y: Double)
         case pixels(width: Int, height: Int)
 
-        func applied(to size: (width: Int, height: Int)) -> (width: Int, height: Int) {
+        /// The size of a stage's result in a filter of this size.
+        public func applied(to size: (width: Int, height: Int)) -> (width: Int, height: Int) {
             func side(_ side: Int, _ factor: Double) -> Int {
                 // 3 · (1/3) is a hair above 1 in floating point.
                 max(1, min(VideoFormat.maximumSide, Int((Double(side) * factor - 1e-6).rounded(.up))))

@@ -28,6 +28,8 @@ public enum OptionValue: Hashable, Sendable {
     /// Sizes (width, height), points, regions (x, y, width, height) and colours (r, g, b, a in 0…1).
     case vector([Double])
     case list([String])
+    /// Named values that belong together, such as an outline's width and colour.
+    case record([String: OptionValue])
     case secret(Secret)
 }
 
@@ -41,6 +43,8 @@ extension OptionValue: CustomStringConvertible {
         case .string(let string): string
         case .vector(let numbers): numbers.map { OptionValue.number($0).description }.joined(separator: ", ")
         case .list(let strings): strings.joined(separator: ", ")
+        case .record(let values):
+            values.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: ", ")
         case .secret(let secret): secret.redacted
         }
     }
@@ -76,6 +80,8 @@ public struct OptionSchema: Hashable, Sendable {
         case url
         /// A list of strings.
         case strings
+        /// A table with these names: `.record`; or `false` for none: `.bool(false)`.
+        case record([OptionSchema])
     }
 
     public var name: String
@@ -86,10 +92,12 @@ public struct OptionSchema: Hashable, Sendable {
     public var isRequired: Bool
     /// What an absent option means, for people to read.
     public var defaultText: String
+    /// May be changed while the node runs, without restarting it: `title.string = "…"`. The node is an `AdjustableNode`.
+    public var isLive: Bool
 
     public init(
         _ name: String, _ form: Form, _ summary: String, unit: String = "", required: Bool = false,
-        default defaultText: String = ""
+        default defaultText: String = "", live: Bool = false
     ) {
         self.name = name
         self.form = form
@@ -97,6 +105,7 @@ public struct OptionSchema: Hashable, Sendable {
         self.unit = unit
         self.isRequired = required
         self.defaultText = defaultText
+        self.isLive = live
     }
 }
 
@@ -123,6 +132,10 @@ public struct NodeOptions: Hashable, Sendable {
     }
     public func strings(_ name: String) -> [String]? {
         if case .list(let strings)? = values[name] { strings } else { nil }
+    }
+    /// Values that belong together, with typed reading.
+    public func record(_ name: String) -> NodeOptions? {
+        if case .record(let values)? = values[name] { NodeOptions(values) } else { nil }
     }
     /// A size in whole pixels.
     public func size(_ name: String) -> (width: Int, height: Int)? {

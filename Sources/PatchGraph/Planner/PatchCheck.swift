@@ -7,8 +7,8 @@ struct CheckedPatch {
     let order: [PatchNode]
     /// For each node, the wire into each port.
     let inputs: [NodeID: [Int: Wire]]
-    /// The wires that bring sound only.
-    let soundWires: [NodeID: Wire]
+    /// The wires that bring sound only, in the order they were made; their sounds are added.
+    let soundWires: [NodeID: [Wire]]
     /// How many ports read each node's picture.
     let readers: [NodeID: Int]
     let notes: [PatchNote]
@@ -32,7 +32,7 @@ extension Patch {
         }
 
         var inputs: [NodeID: [Int: Wire]] = [:]
-        var soundWires: [NodeID: Wire] = [:]
+        var soundWires: [NodeID: [Wire]] = [:]
         var outgoing: [NodeID: [NodeID]] = [:]
         for wire in wires {
             guard let from = byID[wire.from], let to = byID[wire.to], let fromPorts = portsOf[wire.from],
@@ -49,8 +49,16 @@ extension Patch {
                     at: wire.location ?? from.location)
             }
             outgoing[wire.from, default: []].append(wire.to)
-            if wire.media == .audio {
-                soundWires[wire.to] = wire
+            if wire.media == .audio || fromPorts.isSound || toPorts.isSound {
+                guard wire.media != .video else {
+                    throw PatchError(
+                        .graph, "\(fromPorts.isSound ? from.kind : to.kind) has no picture",
+                        remedy: "wire sound to it: \(from.id).audio >> \(to.id).audio", node: to.id,
+                        at: wire.location ?? to.location)
+                }
+                if soundWires[wire.to]?.contains(where: { $0.from == wire.from }) != true {
+                    soundWires[wire.to, default: []].append(wire)
+                }
                 continue
             }
             guard wire.port >= 0, wire.port < toPorts.names.count else {
@@ -80,7 +88,7 @@ extension Patch {
         var late: [PatchNode] = []
         func upstream(of id: NodeID) -> [NodeID] {
             (inputs[id] ?? [:]).sorted { $0.key < $1.key }.map(\.value.from)
-                + (soundWires[id].map { [$0.from] } ?? [])
+                + (soundWires[id] ?? []).map(\.from)
         }
         func closesLoop(_ id: NodeID) -> Bool {
             var seen: Set<NodeID> = []
@@ -133,7 +141,7 @@ extension Patch {
         }
         try visitLate()
         // A loop that no sink reads is as wrong as one that is read.
-        for node in nodes where state[node.id] == nil && !(inputs[node.id] ?? [:]).isEmpty {
+        for node in nodes where state[node.id] == nil && (inputs[node.id] != nil || soundWires[node.id] != nil) {
             let before = order.count
             try visit(node)
             try visitLate()
@@ -149,7 +157,13 @@ extension Patch {
         let reached = Set(order.map(\.id))
         var readers: [NodeID: Int] = [:]
         for node in order {
-            let ports = portsOf[node.id]?.names ?? []
+            let ports = portsOf[node.id]?.isSound == true ? [] : portsOf[node.id]?.names ?? []
+            if portsOf[node.id]?.isSound == true, soundWires[node.id] == nil {
+                throw PatchError(
+                    .graph, "\(node.kind) has no sound wired to it",
+                    remedy: "wire a node's sound to it, as in camera.audio >> \(node.id)", node: node.id,
+                    at: node.location)
+            }
             for (index, name) in ports.enumerated() {
                 guard let wire = inputs[node.id]?[index] else {
                     if portsOf[node.id]?.isSink == true || portsOf[node.id]?.optional.contains(index) == true {
@@ -173,6 +187,8 @@ struct NodePorts {
     var names: [String]
     var hasOutput: Bool
     var isSink: Bool
+    /// The node takes and gives sound only.
+    var isSound = false
     /// Its output does not depend on its input of the same tick.
     var isDelay = false
     /// Indices of the ports that need no wire.

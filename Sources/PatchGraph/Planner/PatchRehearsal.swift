@@ -42,7 +42,7 @@ public struct PatchRehearsal {
             compiler: compiler, parameters: ParameterStore(), provider: nodes, fixedRate: nil,
             defaultSize: (patch.settings.width ?? 1280, patch.settings.height ?? 720))
         var plan = try planner.plan(patch)
-        plan.notes += nodes.notes
+        plan.notes += nodes.notes + nodes.saidNotes
         return plan
     }
 }
@@ -54,7 +54,10 @@ private final class RehearsedNodes: NodeProvider {
     private let bindings: [String: String]
     private var sources: [NodeID: (source: (any MediaSource)?, format: SourceFormat)] = [:]
     private var sinks: [NodeID: any MediaSink] = [:]
+    private var natives: [any NativeNode] = []
     private(set) var notes: [PatchNote] = []
+    /// What nodes said while they were opened.
+    private let said = Monitor<[PatchNote]>([])
 
     private let assumesDevices: Bool
 
@@ -68,13 +71,29 @@ private final class RehearsedNodes: NodeProvider {
         self.bindings = bindings
     }
 
-    func close() { for (source, _) in sources.values { source?.stop() } }
+    func close() {
+        for (source, _) in sources.values { source?.stop() }
+        for native in natives { native.stop() }
+    }
 
     private func environment(_ node: PatchNode) -> NodeEnvironment {
         NodeEnvironment(
             nodeID: node.id, location: node.location, graphDirectory: graphDirectory, bindings: bindings,
-            width: settings.width ?? 1280, height: settings.height ?? 720, rate: settings.rate, isOffline: true)
+            width: settings.width ?? 1280, height: settings.height ?? 720, rate: settings.rate, isOffline: true,
+            report: { [said] event in
+                let message: String
+                switch event {
+                case .notice(let text): message = text
+                case .problem(let error):
+                    message = error.remedy.isEmpty ? error.message : "\(error.message); \(error.remedy)"
+                default: return
+                }
+                said.withLock { $0.append(PatchNote(message: message, node: node.id, location: node.location)) }
+            })
     }
+
+    /// What opening the nodes brought up.
+    var saidNotes: [PatchNote] { said.withLock { $0 } }
 
     func kindSchema(of node: PatchNode) throws -> NodeSchema { try registry.kind(of: node).schema }
     func nativeOperator(_ name: String) throws -> OperatorKind { try registry.nativeOperator(name) }
@@ -130,6 +149,22 @@ private final class RehearsedNodes: NodeProvider {
             throw PatchError(.graph, "\(node.kind) is no filter", node: node.id, at: node.location)
         }
         return try make(node.options, environment(node))
+    }
+
+    func native(of node: PatchNode) throws -> (any NativeNode)? {
+        guard case .native(let make) = try registry.kind(of: node).factory else { return nil }
+        let native = try make(node.options, environment(node))
+        natives.append(native)
+        return native
+    }
+
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
+        guard case .sound(let make) = try registry.kind(of: node).factory else {
+            throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)
+        }
+        let processor = try make(node.options, environment(node))
+        try processor.prepare(format, longestBlock: SoundRenderer.longestBlock)
+        return processor
     }
 
     func request(

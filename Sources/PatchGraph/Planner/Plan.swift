@@ -11,6 +11,8 @@ public struct Plan: Sendable {
     /// Steps that run together, in order.
     public internal(set) var bands: [PlanBands] = []
     public internal(set) var sinks: [PlanSink] = []
+    /// Sources' sound and sound filters that sinks hear, upstream first.
+    public internal(set) var sounds: [PlanSound] = []
     /// Format of what each slot holds during a tick.
     public internal(set) var slots: [VideoFormat] = []
     /// Pictures that outlive their tick.
@@ -202,6 +204,24 @@ public struct PlanProcess: Sendable {
     var releases: [Int] = []
 }
 
+/// A source's sound, or a sound filter.
+public struct PlanSound: Sendable {
+    public enum Body: Sendable {
+        /// Index into `Plan.sources`.
+        case source(Int)
+        case filter(any SoundProcessor)
+    }
+    public let id: NodeID
+    public let location: SourceLocation?
+    public let body: Body
+    /// Indices into `Plan.sounds`; they are added.
+    public let inputs: [Int]
+    public let format: AudioFormat
+    /// Where a filter's parameters are in the plan's uniforms.
+    let uniformOffset: Int
+    let uniformCount: Int
+}
+
 /// A sink in a plan: which picture and whose sound it gets.
 public struct PlanSink: Sendable {
     public let id: NodeID
@@ -210,8 +230,8 @@ public struct PlanSink: Sendable {
     /// nil for a sink that gets only sound.
     public let slot: Int?
     public let video: VideoFormat?
-    /// Index into `Plan.sources`.
-    public let soundSource: Int?
+    /// Indices into `Plan.sounds`; they are added.
+    public let sounds: [Int]
     public let audio: AudioFormat?
     public let queue: QueuePolicy
     /// A sink that shows nothing on this machine (a display without a screen) and is left out.

@@ -62,7 +62,8 @@ extension Plan {
                 continue
             }
             let picture = sink.slot.map { "\(name($0)): \(slots[$0])" } ?? "no picture"
-            let sound = sink.soundSource.map { ", sound of \(sources[$0].id)" } ?? ""
+            let heard = sink.sounds.map { sounds[$0].id }.joined(separator: " and ")
+            let sound = heard.isEmpty ? "" : ", sound of \(heard)"
             lines.append("sink \(sink.id): \(picture)\(sound)")
         }
         return lines.joined(separator: "\n")

@@ -6,13 +6,12 @@ extension Planner {
     mutating func addSink(_ node: PatchNode, _ checked: CheckedPatch) throws {
         let wire = checked.inputs[node.id]?[0]
         let picture = try wire.map { _ in try input(0, of: node, checked) }
-        let sound = soundSource(of: node.id, checked)
         let request = try request(of: node)
         if let request { requests[node.id] = request }
         guard let request else {
             plan.sinks.append(
                 PlanSink(
-                    id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, soundSource: nil,
+                    id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, sounds: [],
                     audio: nil, queue: .dropNewest(depth: 1), isLeftOut: true))
             pictures[node.id] = picture
             return
@@ -30,26 +29,12 @@ extension Planner {
             // What is wired on behind a sink sees the sink's own frames.
             pictures[node.id] = .stored(stored)
         }
-        if let sound { soundOf[node.id] = sound }
+        let sounds = request.audio == nil ? [] : try sounds(into: node.id, checked)
         plan.sinks.append(
             PlanSink(
                 id: node.id, kind: node.kind, location: node.location, slot: slot, video: request.video,
-                soundSource: request.audio == nil ? nil : sound, audio: request.audio, queue: request.queue,
+                sounds: sounds, audio: request.audio, queue: request.queue,
                 isLeftOut: false))
-    }
-
-    /// The source whose sound arrives at a node: along its sound wire, else along the wire into its first port.
-    func soundSource(of node: NodeID, _ checked: CheckedPatch) -> Int? {
-        var current = node
-        for _ in 0...checked.order.count {
-            let wire: Wire? =
-                checked.soundWires[current]
-                ?? checked.inputs[current]?.filter { $0.value.media == .both }.min { $0.key < $1.key }?.value
-            guard let wire else { return nil }
-            if let index = soundOf[wire.from] { return index }
-            current = wire.from
-        }
-        return nil
     }
 
     /// The picture in exactly this format and size, computed once however many ask for it.
@@ -102,6 +87,20 @@ extension Planner {
         return result
     }
 
+    /// A picture that a kernel reads at another size, pixel by pixel: where that more than halves a side, whole blocks of its
+    /// pixels are averaged first, because a bilinear read takes in four pixels only.
+    mutating func reduced(_ stored: StoredPicture, to size: (width: Int, height: Int)) throws -> StoredPicture {
+        let (width, height) = stored.size
+        let blocks = (x: max(1, min(16, width / size.width)), y: max(1, min(16, height / size.height)))
+        guard blocks.x > 1 || blocks.y > 1 else { return stored }
+        let expression = PictureExpression(
+            kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
+            width: (width + blocks.x - 1) / blocks.x, height: (height + blocks.y - 1) / blocks.y, nodes: [])
+        return try compute(
+            expression, as: intermediate(expression, readIn: .any),
+            reason: "its reader is at most half as large")
+    }
+
     func isCheap(_ expression: PictureExpression) -> Bool {
         expression.kernel.valueCount <= Self.cheapInstructions
     }
@@ -136,6 +135,6 @@ extension Planner {
             return VideoFormat(.half4, width: size.width, height: size.height)
         }
         return try provider.request(
-            of: node, offered: offered, hasSound: soundSource(of: node.id, checked) != nil, rate: plan.rate)
+            of: node, offered: offered, hasSound: !soundOrigins(of: node.id, checked).isEmpty, rate: plan.rate)
     }
 }

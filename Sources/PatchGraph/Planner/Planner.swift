@@ -6,6 +6,10 @@ protocol NodeProvider {
     func ports(of node: PatchNode) throws -> NodePorts
     func sourceFormat(of node: PatchNode) throws -> SourceFormat
     func processor(of node: PatchNode) throws -> any VideoProcessor
+    /// nil for a node that is no native node.
+    func native(of node: PatchNode) throws -> (any NativeNode)?
+    /// The sound filter, ready for blocks of this format.
+    func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor
     /// nil for a sink that cannot work on this machine and is left out.
     func request(
         of node: PatchNode, offered: VideoFormat?, hasSound: Bool, rate: FrameRate
@@ -40,7 +44,10 @@ struct Planner {
     var pictures: [NodeID: Picture] = [:]
     var readers: [NodeID: Int] = [:]
     var conversions: [ConversionKey: StoredPicture] = [:]
-    var soundOf: [NodeID: Int] = [:]
+    /// Sources with sound, by their place in the plan.
+    var soundSources: [NodeID: Int] = [:]
+    /// Where each node's sound is in `plan.sounds`.
+    var soundIndex: [NodeID: Int] = [:]
     var requests: [NodeID: SinkRequest] = [:]
     var checked: CheckedPatch?
     /// Delays in loops, with the memory of each: what feeds them is planned later.
@@ -76,11 +83,18 @@ struct Planner {
         try openSources(checked)
         for node in checked.order {
             do {
+                // Sinks fetch the sound that reaches them.
+                if try provider.ports(of: node).isSound { continue }
                 switch try provider.kindOrKernel(of: node) {
                 case .kernels(let filter): try add(filter, node, checked)
                 case .delay: try addDelay(node, checked)
                 case .role(.source): break
-                case .role(.filter): try addProcessor(node, checked)
+                case .role(.filter):
+                    if let native = try provider.native(of: node) {
+                        try addNative(native, node, checked)
+                    } else {
+                        try addProcessor(node, checked)
+                    }
                 case .role(.sink): try addSink(node, checked)
                 }
             } catch {
@@ -107,7 +121,7 @@ struct Planner {
             if let slot, let video = format.video {
                 pictures[node.id] = .stored(try upright(StoredPicture(slot: slot, format: video), of: node))
             }
-            if format.audio != nil { soundOf[node.id] = plan.sources.count }
+            if format.audio != nil { soundSources[node.id] = plan.sources.count }
             plan.sources.append(
                 PlanSource(
                     id: node.id, kind: node.kind, location: node.location, slot: slot, format: format.video,
@@ -220,10 +234,12 @@ struct Planner {
         if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }
+        var read = stored
         if !sameSize {
+            if reads == .point { read = try reduced(stored, to: (expression.width, expression.height)) }
             expression.kernel = expression.kernel.samplingInput(index, filter: .bilinear, edge: .clamp)
         }
-        expression.inputs.append(stored)
+        expression.inputs.append(read)
         return stored
     }
 

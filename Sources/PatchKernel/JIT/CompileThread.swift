@@ -11,6 +11,8 @@ import Synchronization
 enum CompileThread {
     private static let hasFailed = Atomic(false)
     static let stackSize = 64 << 20
+    /// Below whoever renders: an operator waits a moment longer for a new look, the audience never.
+    private static let niceness: Int32 = 5
 
     /// Where the result, or LLVM's last words, arrive.
     private final class Job: Sendable {
@@ -43,7 +45,7 @@ enum CompileThread {
         }
         let job = Job()
         do {
-            _ = try PosixThread(name: "compile", stackSize: stackSize) {
+            _ = try PosixThread(name: "compile", stackSize: stackSize, niceness: niceness) {
                 pthread_setspecific(key, Unmanaged.passUnretained(job).toOpaque())
                 let result = body()
                 job.result.notify { $0 = result }

@@ -120,11 +120,14 @@ struct DiskCache: Sendable {
     // MARK: Files
 
     private static func read(_ path: String) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // Not blocking: somebody may have put a pipe there.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_size > 0, status.st_size <= sizeLimit else { return nil }
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+            status.st_size <= sizeLimit
+        else { return nil }
         let size = Int(status.st_size)
         var isComplete = false
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

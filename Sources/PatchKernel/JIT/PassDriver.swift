@@ -23,6 +23,9 @@ final class PassDriver: @unchecked Sendable {
         var log2Width: Int
         var bytes: Int
         var chunkColumns: Int
+        /// Read from the right end of the row, or from the lowest row.
+        var reversesColumns: Bool
+        var reversesRows: Bool
         var left: Int
         var right: Int
         /// Where the slot's copies begin in the workspace, one of `copyBytes` a row.
@@ -75,7 +78,9 @@ final class PassDriver: @unchecked Sendable {
                 to: Slot(
                     input: key.input, plane: key.plane, dy: key.dy, edge: key.edge, rule: key.rule,
                     isCositedVertically: stored.color.siting.isCositedVertically, log2Width: plane.log2Width,
-                    bytes: plane.bytesPerPixel, chunkColumns: columns, left: halo.left, right: halo.right,
+                    bytes: plane.bytesPerPixel, chunkColumns: columns,
+                    reversesColumns: stored.reversesColumns, reversesRows: stored.reversesRows, left: halo.left,
+                    right: halo.right,
                     copyOffset: reserve(copyBytes * layout.rows), copyBytes: copyBytes,
                     rows: layout.isBlocked && key.rule == .direct ? 1 : layout.rows))
         }
@@ -175,9 +180,21 @@ final class PassDriver: @unchecked Sendable {
     /// The chunks for which a slot can be read in place.
     private func directChunks(_ slot: Slot, _ pictureWidth: Int) -> (Int, Int) {
         let width = (pictureWidth + (1 << slot.log2Width) - 1) >> slot.log2Width
+        if slot.reversesColumns {
+            let whole = pictureWidth >> slot.log2Width
+            let begin = (max(0, whole + slot.right - width) + slot.chunkColumns - 1) / slot.chunkColumns
+            return (begin, max(0, whole - slot.left) / slot.chunkColumns)
+        }
         let begin = (slot.left + slot.chunkColumns - 1) / slot.chunkColumns
         let room = width - slot.right - slot.chunkColumns
         return (begin, room < 0 ? 0 : room / slot.chunkColumns + 1)
+    }
+
+    /// The stored column that a chunk's samples begin at.
+    @inline(__always)
+    private func firstColumn(_ slot: Slot, chunk: Int, _ pictureWidth: Int) -> Int {
+        slot.reversesColumns
+            ? (pictureWidth >> slot.log2Width) - (chunk + 1) * slot.chunkColumns : chunk * slot.chunkColumns
     }
 
     /// - Parameter end: the band's end; rows from there on are written onto its last row, before that row itself.
@@ -198,8 +215,8 @@ final class PassDriver: @unchecked Sendable {
                 for index in slots.indices where row < slots[index].rows {
                     let slot = slots[index]
                     let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
-                    words[layout.slotWord(row: row, slot: index)] = Int(
-                        bitPattern: source + direct.lowerBound * slot.chunkColumns * slot.bytes)
+                    let column = firstColumn(slot, chunk: direct.lowerBound, inputs[slot.input].width)
+                    words[layout.slotWord(row: row, slot: index)] = Int(bitPattern: source + column * slot.bytes)
                 }
                 for index in outputs.indices {
                     let plane = outputs[index]
@@ -225,7 +242,8 @@ final class PassDriver: @unchecked Sendable {
     ) -> UnsafeMutableRawPointer {
         let picture = inputs[slot.input]
         let plane = picture.plane(slot.plane)
-        let row = slot.edge.mapped(min(y, height - 1) + slot.dy, picture.height)
+        let at = min(y, height - 1) + slot.dy
+        let row = slot.edge.mapped(slot.reversesRows ? picture.height - 1 - at : at, picture.height)
         switch slot.rule {
         case .direct: return plane.row(row)
         case .chromaNear: return plane.row(row >> 1)
@@ -257,7 +275,7 @@ final class PassDriver: @unchecked Sendable {
                 let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
                 let pictureWidth = inputs[slot.input].width
                 let (begin, end) = directChunks(slot, pictureWidth)
-                let column = chunk * slot.chunkColumns
+                let column = firstColumn(slot, chunk: chunk, pictureWidth)
                 let pointer: UnsafeMutableRawPointer
                 if chunk >= begin && chunk < end {
                     pointer = source + column * slot.bytes

@@ -149,7 +149,7 @@ extension PassEmitter {
     }
 
     /// Low half · first + high half · second of each 32-bit lane.
-    private func pairProduct(_ pairs: LLVMValueRef, _ first: Int, _ second: Int, _ count: Int) -> LLVMValueRef {
+    func pairProduct(_ pairs: LLVMValueRef, _ first: Int, _ second: Int, _ count: Int) -> LLVMValueRef {
         if cpu.isX86, let width = [16, 8, 4].first(where: { $0 <= cpu.lanes && count % $0 == 0 }) {
             let name = [16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"]
             let weights = types.intVector((0..<2 * width).map { $0 % 2 == 0 ? first : second }, types.i16)

@@ -33,7 +33,8 @@ extension PassEmitter {
         let key = ReadSlot(input: load.input, plane: 1, dy: load.dy, edge: load.edge, rule: .direct)
         let pairs = rawRows(
             key, shift: load.dx, element: isWide ? types.i16 : types.i8, bytes: isWide ? 4 : 2, count: 2 * columns)
-        var raw = body.shuffle(pairs, nil, (0..<lanes).map { 2 * $0 + load.channel - 1 })
+        let first = description.inputs[load.input].reversesColumns ? 2 - load.channel : load.channel - 1
+        var raw = body.shuffle(pairs, nil, (0..<lanes).map { 2 * $0 + first })
         if format.lowBits > 0 {
             raw = body.shiftRightLogical(raw, types.splatConstant(types.int(format.lowBits, types.i16), lanes))
         }
@@ -60,6 +61,8 @@ extension PassEmitter {
     mutating func rawRows(
         _ key: ReadSlot, shift: Int, element: LLVMTypeRef, bytes: Int, count: Int
     ) -> LLVMValueRef {
+        let isReversed = description.inputs[key.input].reversesColumns
+        let shift = isReversed ? -shift : shift
         let slot = layout.slot(key, shift: shift)
         let name = "rows \(slot) \(shift)"
         if let value = memo[name] { return value }
@@ -72,9 +75,15 @@ extension PassEmitter {
             return rawRow(
                 layout.slot(below, shift: shift), row: 0, shift: shift, element: element, bytes: bytes, count: count)
         }
-        let value = body.concatenated(parts, lanes: count)
+        var value = body.concatenated(parts, lanes: count)
+        if isReversed { value = reversedRows(value, count) }
         memo[name] = value
         return value
+    }
+
+    /// Each row of `count` lanes from its other end.
+    private func reversedRows(_ value: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+        body.shuffle(value, nil, (0..<rows * count).map { $0 / count * count + count - 1 - $0 % count })
     }
 
     /// `count` elements of one row, `shift` samples of `bytes` bytes to the right of the chunk.
@@ -87,7 +96,8 @@ extension PassEmitter {
             $0.word($0.layout.slotWord(row: row, slot: slot), $0.types.pointer)
         }
         let samples = isSubsampled(slot) ? columns / 2 : columns
-        let advance = LLVMBuildMul(body.builder, chunk, types.int(samples * bytes, types.i64), "")!
+        let step = description.inputs[layout.slots[slot].input].reversesColumns ? -samples : samples
+        let advance = LLVMBuildMul(body.builder, chunk, types.int(step * bytes, types.i64), "")!
         let pointer = body.offset(body.offset(base, advance), shift * bytes)
         let value = body.load(types.vector(element, count), pointer)
         memo[name] = value
@@ -121,6 +131,19 @@ extension PassEmitter {
     }
 
     private mutating func subsampledChroma(_ load: ScalarProgram.Load) -> LLVMValueRef {
+        guard description.inputs[load.input].reversesColumns else { return chromaRows(load) }
+        // From its other end, an odd width begins between two chroma samples' columns.
+        var (even, odd) = (load, load)
+        even.dx = -load.dx
+        odd.dx = 1 - load.dx
+        let isOdd = memoized("odd \(load.input)") {
+            let width = $0.word($0.layout.inputWord(load.input), $0.types.i32)
+            return LLVMBuildTrunc($0.entry.builder, width, $0.types.i1, "")
+        }
+        return reversedRows(body.select(isOdd, chromaRows(odd), chromaRows(even)), columns)
+    }
+
+    private mutating func chromaRows(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let siting = description.inputs[load.input].color.siting
         let half = columns / 2
         // Arithmetic shift: chroma column of the chunk's first luma column.
@@ -177,8 +200,14 @@ extension PassEmitter {
         let isWide = format.bitDepth > 8
         let isInterleaved = format.planeCount == 2
         let half = columns / 2
-        let key = ReadSlot(
+        var key = ReadSlot(
             input: load.input, plane: isInterleaved ? 1 : load.channel, dy: load.dy, edge: load.edge, rule: rule)
+        // Lower rows of a block are rows further down, as in `rawRows`.
+        var row = row
+        if layout.isBlocked, rule == .direct {
+            key.dy += row
+            row = 0
+        }
         let slot = layout.slot(key, shift: shift)
         let sampleBytes = (isWide ? 2 : 1) * (isInterleaved ? 2 : 1)
         var raw = rawRow(

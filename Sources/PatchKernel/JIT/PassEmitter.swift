@@ -34,8 +34,10 @@ struct PassEmitter {
     var loopValues: [Int: [LLVMValueRef]] = [:]
     let loops: LoopStructure
     /// How four components are computed as one, in a pass of integers.
-    let fixedPacking: FixedPacking?
-    var fixedValues: [Int: FixedLanes] = [:]
+    var packing: FixedPacking?
+    let packedRoot: (color: Int, alpha: Int?)?
+    var planarValues: [Int: FixedLanes] = [:]
+    var packedValues: [Int: FixedLanes] = [:]
     private(set) var isLive: [Bool] = []
 
     init(
@@ -48,14 +50,21 @@ struct PassEmitter {
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
-        let sharing = TapSharing(lowering.p)
         if case .fixed(let fixed) = lowering.roots {
-            fixedPacking = FixedPacking(fixed.program, codes: fixed.codes, description)
-            rows = description.rowAlignment
-            columns = min(64, max(fixed.chroma == nil ? 8 : 16, cpu.lanes * (fixedPacking == nil ? 4 : 2) / rows))
+            var packing = FixedPacking(fixed.program, description)
+            packedRoot = packing.root(fixed.codes)
+            self.packing = packing
+            // Two rows share what lies between them.
+            let isBlocked = description.rowAlignment == 1 && TapSharing.stackedReads(fixed.program) >= 2
+            rows = isBlocked ? 2 : description.rowAlignment
+            let isPacked = ([description.output.format] + description.inputs.map(\.format)).contains {
+                $0 == .rgba || $0 == .bgra
+            }
+            columns = min(64, max(fixed.chroma == nil ? 8 : 16, cpu.lanes * (isPacked ? 2 : 4) / rows))
         } else {
-            fixedPacking = nil
-            (columns, rows) = Self.chunk(description, lowering, sharing, cpu)
+            packing = nil
+            packedRoot = nil
+            (columns, rows) = Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
         }
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
@@ -174,7 +183,8 @@ struct PassEmitter {
         vectors = [:]
         memo = [:]
         loopValues = [:]
-        fixedValues = [:]
+        planarValues = [:]
+        packedValues = [:]
         return function
     }
 

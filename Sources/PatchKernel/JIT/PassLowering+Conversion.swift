@@ -43,7 +43,7 @@ extension PassLowering {
         let declared = kernel.inputs[0]
         guard kernel.nodes[kernel.result].kind == .current(0), kernel.space == .rgb,
             declared.light == .encoded, kernel.light == .encoded, declared.alpha == kernel.alpha,
-            stored.orientation == .identity, !output.dither,
+            stored.keepsRows, !output.dither,
             stored.color.transfer != .linear, output.color.transfer != .linear,
             stored.format.bitDepth == 8, output.format.bitDepth == 8
         else { return nil }

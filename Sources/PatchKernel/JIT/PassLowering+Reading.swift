@@ -33,7 +33,7 @@ extension PassLowering {
         if dx == 0, dy == 0 { edge = .clamp }
         // Extending a subsampled chroma row by mirroring or wrapping it would shift it by half a sample.
         let isSimple =
-            stored.orientation == .identity
+            stored.keepsRows
             && (edge == .clamp || stored.format.log2ChromaWidth + stored.format.log2ChromaHeight == 0)
         guard !isSimple else {
             let planes = description.planes

@@ -29,4 +29,15 @@ struct TapSharing {
             column.value.count { column.value.contains($0 + 1) } + 1 >= Self.worthwhile
         }
     }
+
+    /// How many reads of a pass in integers stand above each other at most.
+    static func stackedReads(_ program: FixedProgram) -> Int {
+        var columns: [Column: Set<Int>] = [:]
+        for node in program.nodes {
+            guard case .load(let load) = node.operation else { continue }
+            let column = Column(input: load.input, channel: load.channel, edge: load.edge, dx: load.dx)
+            columns[column, default: []].insert(load.dy)
+        }
+        return columns.values.map(\.count).max() ?? 0
+    }
 }

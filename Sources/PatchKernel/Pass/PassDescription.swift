@@ -47,6 +47,13 @@ public struct PassOutput: Hashable, Sendable {
     }
 }
 
+extension PassInput {
+    /// Turned at most by half: rows stay rows, read from the other end or from below where this says so.
+    var keepsRows: Bool { !orientation.swapsAxes }
+    var reversesColumns: Bool { keepsRows && orientation.mirrored != (orientation.quarterTurns == 2) }
+    var reversesRows: Bool { orientation.quarterTurns == 2 }
+}
+
 extension PassOutput {
     /// Weights of a chroma sample's pixels together: 1 2 1 or 1 1 across, 1 1 down, or one alone.
     var chromaSum: Int {

@@ -11,6 +11,10 @@ public protocol GraphHost: AnyObject, Sendable {
     func apply(_ patch: Patch, reload: Bool) throws
     /// Sets a parameter at the next tick.
     func setParameter(node: NodeID, name: String, value: ParameterValue)
+    /// Sets an option that may change while the node runs; nil is its default.
+    func setOption(node: NodeID, name: String, value: OptionValue?)
+    /// A running node's options as they are now; nil when the engine does not know the node.
+    func options(of node: NodeID) -> NodeOptions?
     /// What the operator set a control to; nil when nobody did.
     func controlValue(_ name: String) -> ControlValue?
     /// Sets a control from the script.
@@ -19,8 +23,14 @@ public protocol GraphHost: AnyObject, Sendable {
     func parameterFloats(node: NodeID, name: String) -> [Float]?
     /// The newest numbers that a node's native operators publish; nil when they are still those of tick `seen`.
     func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot?
+    /// Tells a native node something that is no parameter.
+    /// - Throws: `PatchError` that says what can be told.
+    func command(node: NodeID, target: String, name: String, argument: String) throws
 }
 
 extension GraphHost {
     public func operatorData(node: NodeID, after seen: Int64) -> OperatorData.Snapshot? { nil }
+    public func command(node: NodeID, target: String, name: String, argument: String) throws {
+        throw PatchError(.usage, "this host passes no commands on", node: node)
+    }
 }

@@ -10,10 +10,10 @@ final class ScriptLoop {
     private var watch: FileWatch?
     /// Graph time in nanoseconds, as of the last tick that was told.
     private var graphTime: Int64 = 0
-    /// The tick of the numbers that handlers were told last, by node.
-    private var seenData: [NodeID: Int64] = [:]
     /// How each file was when the last load looked at it, whether that load went well or not.
     private var looked: [String: ScriptFiles.Stamp?] = [:]
+    /// The tick of the numbers that handlers were told last, by node.
+    private var seenData: [NodeID: Int64] = [:]
     /// The last thing done was a timer's handler.
     private var firedTimer = false
 
@@ -207,7 +207,11 @@ final class ScriptLoop {
                 switch edit {
                 case .parameter(let node, let name, let value):
                     host.setParameter(node: script.id(node), name: name, value: value)
+                case .option(let node, let name, let value):
+                    host.setOption(node: script.id(node), name: name, value: value)
                 case .control(let name, let value): host.setControl(name, value)
+                case .command(let node, let target, let name, let argument):
+                    try host.command(node: script.id(node), target: target, name: name, argument: argument)
                 }
             }
             script.edits.removeAll()
@@ -230,6 +234,7 @@ final class ScriptLoop {
             try next.load(carrying: script?.carriedState())
             next.edits.removeAll()
             try host.apply(next.model.patch, reload: true)
+            next.takeOverOptions(from: host)
             next.host = host
             let old = script
             script = next

@@ -14,9 +14,9 @@ public final class FilterCatalog: Sendable {
         let language: KernelLanguage
         var made: KernelFilter?
 
-        init(_ library: FilterLibrary) throws {
+        init(_ library: FilterLibrary, _ lookups: LookupTables) throws {
             state = try LuaState()
-            language = KernelLanguage(state: state)
+            language = KernelLanguage(state: state, lookups: lookups)
             let call = LuaCall(state: state, pointer: state.pointer)
             call.pushGlobals()
             language.install { [unowned self] filter, call in
@@ -33,6 +33,8 @@ public final class FilterCatalog: Sendable {
         struct Key: Hashable {
             var name: String
             var options: NodeOptions
+            /// How the files among the options were, since a filter may be built for what is in them.
+            var files: [FileStamp]
         }
         var filters: [Key: KernelFilter] = [:]
         /// Keys of filters with options, oldest first: a script that makes ever new ones must not pile them up.
@@ -43,9 +45,15 @@ public final class FilterCatalog: Sendable {
     private let shelf = Mutex(Shelf())
 
     let library: FilterLibrary
+    let lookups: LookupTables
 
-    /// - Parameter library: the program's own filters, unless another is given.
-    public init(library: FilterLibrary = .builtIn) { self.library = library }
+    /// - Parameters:
+    ///   - library: the program's own filters, unless another is given.
+    ///   - lookups: where filters read their tables.
+    public init(library: FilterLibrary = .builtIn, lookups: LookupTables = LookupTables()) {
+        self.library = library
+        self.lookups = lookups
+    }
 
     /// Names of all filters, such as `brightness` and `blend.normal`, sorted.
     public var names: [String] { library.names }
@@ -58,7 +66,10 @@ public final class FilterCatalog: Sendable {
     /// - Throws: `PatchError.notFound` with the nearest name; `.kernel` when the library's own text is wrong.
     public func filter(_ name: String, options: NodeOptions = NodeOptions()) throws -> KernelFilter {
         try shelf.withLock { shelf in
-            let key = Shelf.Key(name: name, options: options)
+            let key = Shelf.Key(
+                name: name, options: options,
+                files: options.values.keys.sorted().compactMap { options.string($0) }.filter { $0.hasPrefix("/") }
+                    .map { FileStamp($0) })
             if let known = shelf.filters[key] { return known }
             guard let source = library.source(of: name) else {
                 throw PatchError(
@@ -70,7 +81,7 @@ public final class FilterCatalog: Sendable {
             if let open = shelf.workshop {
                 workshop = open
             } else {
-                workshop = try Workshop(library)
+                workshop = try Workshop(library, lookups)
                 shelf.workshop = workshop
             }
             let file = "library/\(name).lua"
@@ -79,8 +90,11 @@ public final class FilterCatalog: Sendable {
             workshop.made = nil
             workshop.language.givenOptions = options
             defer { workshop.language.givenOptions = NodeOptions() }
-            try workshop.state.load(source, name: file)
-            try workshop.state.run(seconds: 10)
+            workshop.language.lookupProblem = nil
+            do {
+                try workshop.state.load(source, name: file)
+                try workshop.state.run(seconds: 10)
+            } catch { throw workshop.language.lookupProblem ?? error }
             guard let filter = workshop.made else {
                 throw PatchError(.kernel, "filter '\(name)' makes no kernel", at: SourceLocation(file: file, line: 0))
             }

@@ -49,6 +49,7 @@ extension KernelLanguage {
         let options = try optionSchemas(parameters, call)
         let given = givenOptions
         givenOptions = NodeOptions()
+        lookupFiles = Set(given.values.keys.compactMap { given.string($0) })
         let context = DefinitionContext(
             name: name, ports: ports, parameters: parameters,
             options: Dictionary(
@@ -285,16 +286,16 @@ extension KernelLanguage {
         return text
     }
 
-    func names(_ table: Int32, _ key: String, _ call: LuaCall) throws -> [String]? {
+    func names(_ table: Int32, _ key: String, atLeast least: Int = 1, _ call: LuaCall) throws -> [String]? {
         call.pushField(table, key)
         defer { call.pop() }
         if call.isAbsent(-1) { return nil }
-        guard call.kind(-1) == .table, case let count = call.length(-1), (1...8).contains(count) else {
+        guard call.kind(-1) == .table, case let count = call.length(-1), (least...8).contains(count) else {
             throw call.error("\(key) is \(call.describe(-1))", "write \(key) = { \"image\", \"overlay\" }")
         }
         let list = lua_gettop(call.pointer)
         var names: [String] = []
-        for position in 1...count {
+        for position in 1..<count + 1 {
             call.pushElement(list, position)
             defer { call.pop() }
             guard let name = call.string(-1), !name.isEmpty else {

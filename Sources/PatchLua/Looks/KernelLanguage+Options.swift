@@ -133,6 +133,12 @@ extension LuaCall {
                 push(text)
                 setElement(index + 1)
             }
+        case .record(let values)?:
+            pushTable()
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                push(option: value)
+                setField(name)
+            }
         case .secret(let secret)?: push(secret.redacted)
         }
     }

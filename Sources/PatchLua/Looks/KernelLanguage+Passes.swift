@@ -54,12 +54,13 @@ extension KernelLanguage {
         for position in 1...count {
             call.pushElement(index, position)
             let table = lua_gettop(call.pointer)
-            let inputNames =
-                try self.names(table, "inputs", call) ?? (position == 1 ? context.ports : [names[position - 2]])
-            let inputs = try inputNames.map { try input($0, ofPass: position, names, context, call) }
             call.pushField(table, "native")
             let isNative = !call.isAbsent(-1)
             call.pop()
+            let inputNames =
+                try self.names(table, "inputs", atLeast: isNative ? 0 : 1, call)
+                ?? (position == 1 ? context.ports : [names[position - 2]])
+            let inputs = try inputNames.map { try input($0, ofPass: position, names, context, call) }
             if isNative {
                 stages.append(try nativeStage(table, inputs, context, call))
             } else {

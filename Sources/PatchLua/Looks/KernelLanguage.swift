@@ -1,4 +1,5 @@
 internal import CLua
+import PatchFilters
 import PatchGraph
 import PatchKernel
 import PatchMedia
@@ -22,6 +23,11 @@ final class KernelLanguage {
     var texts: [String: String] = [:]
     var lineCache: [String: [Substring]] = [:]
     var readerMethods: [String: LuaReference] = [:]
+    let lookups: LookupTables
+    /// What the options of the kernel that is being made name: files among them.
+    var lookupFiles: Set<String> = []
+    /// Why `lookupTable` failed last.
+    var lookupProblem: PatchError?
     /// Options for the next `kernel{ … }`, in place of their defaults.
     var givenOptions = NodeOptions()
     /// What `require "library.NAME"` gave, by NAME.
@@ -29,7 +35,10 @@ final class KernelLanguage {
     /// Names a kernel after the module that is loading.
     var defaultName: () -> String = { "kernel" }
 
-    init(state: LuaState) { self.state = state }
+    init(state: LuaState, lookups: LookupTables) {
+        self.state = state
+        self.lookups = lookups
+    }
 
     /// Defines the words in the table on top of the stack.
     /// - Parameter made: called with each filter that `kernel{ … }` makes; pushes what the script gets.
@@ -48,6 +57,7 @@ final class KernelLanguage {
         }
         define("select") { language, call in try language.select(call) }
         define("kernel") { language, call in try made(try language.define(call), call) }
+        defineLookup()
         definePixelOperators()
         defineReaders()
         state.resolveGlobal = { [unowned self] name, call in

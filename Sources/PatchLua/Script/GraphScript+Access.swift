@@ -42,7 +42,7 @@ extension GraphScript {
             if schema.role != .source, let port = schema.ports.firstIndex(of: key) {
                 call.push(Handle(.port, node, port))
             } else if let option = schema.options.first(where: { $0.name == key }) {
-                push(model.patch.nodes[node].options.values[option.name], call)
+                call.push(option: model.patch.nodes[node].options.values[option.name])
             } else {
                 throw unknownField(key, of: node, call)
             }
@@ -81,28 +81,6 @@ extension GraphScript {
         return parameter.defaultValue
     }
 
-    private func push(_ value: OptionValue?, _ call: LuaCall) {
-        switch value {
-        case nil: call.pushNil()
-        case .number(let number)?: call.push(natural: number)
-        case .bool(let bool)?: call.push(bool)
-        case .string(let text)?: call.push(text)
-        case .vector(let numbers)?:
-            call.pushTable()
-            for (index, number) in numbers.enumerated() {
-                call.push(natural: number)
-                call.setElement(index + 1)
-            }
-        case .list(let texts)?:
-            call.pushTable()
-            for (index, text) in texts.enumerated() {
-                call.push(text)
-                call.setElement(index + 1)
-            }
-        case .secret(let secret)?: call.push(secret.redacted)
-        }
-    }
-
     func writeNode(_ call: LuaCall) throws -> Int32 {
         let node = call.handle(1)?.index ?? 0
         guard let key = call.string(2) else {
@@ -114,7 +92,11 @@ extension GraphScript {
             set(value, node: node, name: key)
             return 0
         }
-        if schema.options.contains(where: { $0.name == key }) {
+        if let option = schema.options.first(where: { $0.name == key }) {
+            if option.isLive {
+                set(try optionValue(option, kind: schema.kind, role: schema.role, call), node: node, option: key)
+                return 0
+            }
             throw call.error(
                 "\(key) of \(title(node: node)) is fixed when the node is made",
                 "change it in \(schema.kind){ … } and save: only this node restarts")
@@ -133,16 +115,55 @@ extension GraphScript {
         edits.append(.parameter(node: node, name: name, value: value))
     }
 
-    /// `node:ramp("parameter", target, seconds [, easing])`
+    /// The value at index 3 for an option that may change on air; nil is its default.
+    private func optionValue(
+        _ option: OptionSchema, kind: String, role: NodeSchema.Role, _ call: LuaCall
+    ) throws -> OptionValue? {
+        if call.isAbsent(3) {
+            guard !option.isRequired else {
+                throw call.error("\(option.name) of \(kind) cannot be nil", option.summary)
+            }
+            return nil
+        }
+        return try OptionReader(script: self, call: call, kind: kind, role: role).read(option, at: 3)
+    }
+
+    func set(_ value: OptionValue?, node: Int, option: String) {
+        model.patch.nodes[node].options.values[option] = value
+        edits.append(.option(node: node, name: option, value: value))
+    }
+
+    /// After a reload: options that the file says as before have kept the values that they had on air.
+    func takeOverOptions(from host: any GraphHost) {
+        for (node, schema) in model.schemas.enumerated() {
+            let live = schema.options.filter(\.isLive)
+            guard !live.isEmpty, let present = host.options(of: id(node)) else { continue }
+            for option in live {
+                model.patch.nodes[node].options.values[option.name] = present.values[option.name]
+            }
+        }
+    }
+
+    /// `node:ramp("parameter", target, seconds [, easing])`; a group's ramp moves the nodes inside.
     func ramp(_ call: LuaCall) throws -> Int32 {
-        guard let handle = call.handle(1), handle.tag == .node else {
+        guard let handle = call.handle(1), handle.tag == .node || handle.tag == .group else {
             throw call.error("ramp is a method of nodes", "write node:ramp(\"name\", 1.0, 0.5)")
         }
-        let node = handle.index
-        let schema = model.schemas[node]
         guard let name = call.string(2) else {
             throw call.error("ramp needs the parameter's name", "write node:ramp(\"name\", 1.0, 0.5)")
         }
+        guard handle.tag == .group else {
+            try ramp(name, ofNode: handle.index, call)
+            return 0
+        }
+        let group = model.groups[handle.index]
+        guard let targets = group.parameters[name] else { throw unknownGroupField(name, group, call) }
+        for target in targets { try ramp(target.name, ofNode: target.node, call) }
+        return 0
+    }
+
+    private func ramp(_ name: String, ofNode node: Int, _ call: LuaCall) throws {
+        let schema = model.schemas[node]
         guard let parameter = schema.parameters.first(where: { $0.name == name }) else {
             throw unknownField(name, of: node, call)
         }
@@ -153,9 +174,7 @@ extension GraphScript {
         guard let seconds = call.number(4), seconds.isFinite, (0...86_400).contains(seconds) else {
             throw call.error("the ramp's length is \(call.describe(4))", "give it seconds, from 0 to 86400")
         }
-        set(
-            .ramp(to: target, seconds: seconds, easing: try easing(at: 5, call)), node: node, name: name)
-        return 0
+        set(.ramp(to: target, seconds: seconds, easing: try easing(at: 5, call)), node: node, name: name)
     }
 
     func easing(at index: Int32, _ call: LuaCall) throws -> Easing {
@@ -236,9 +255,11 @@ extension GraphScript {
                 call.pushElement(entry, 2)
                 guard let handle = call.handle(-2), handle.tag == .node, let parameter = call.string(-1),
                     model.schemas[handle.index].parameters.contains(where: { $0.name == parameter })
+                        || model.schemas[handle.index].options.contains(where: { $0.name == parameter && $0.isLive })
                 else {
                     throw call.error(
-                        "parameter '\(name)' of the group leads nowhere", "write \(name) = { node, \"parameter\" }")
+                        "parameter '\(name)' of the group leads nowhere",
+                        "write \(name) = { node, \"parameter\" }, or an option that may change on air")
                 }
                 group.parameters[name, default: []].append((node: handle.index, name: parameter))
                 lua_settop(call.pointer, table)
@@ -272,11 +293,15 @@ extension GraphScript {
             ParameterReader.push(currentFloats(target.node, parameter), form: parameter.form, call)
             return 1
         }
+        if let target = group.parameters[key]?.first {
+            call.push(option: model.patch.nodes[target.node].options.values[target.name])
+            return 1
+        }
         if let input = group.inputs.first(where: { $0.name == key }), let end = input.ends.first {
             call.push(Handle(.port, end.node, end.port ?? 0))
             return 1
         }
-        if ["addTarget", "removeTarget", "removeAllTargets"].contains(key), pushMethod(key, call) { return 1 }
+        if ["addTarget", "removeTarget", "removeAllTargets", "ramp"].contains(key), pushMethod(key, call) { return 1 }
         if key == "targets", let output = group.output {
             pushShared(Handle(.node, output), call)
             lua_copy(call.pointer, -1, 1)
@@ -291,11 +316,15 @@ extension GraphScript {
         let key = call.string(2) ?? ""
         guard let targets = group.parameters[key] else { throw unknownGroupField(key, group, call) }
         for target in targets {
-            guard let parameter = model.schemas[target.node].parameters.first(where: { $0.name == target.name }) else {
-                continue
+            let (schema, title) = (model.schemas[target.node], "group '\(group.name)'")
+            if let parameter = schema.parameters.first(where: { $0.name == target.name }) {
+                let reader = ParameterReader(script: self, call: call, kind: title)
+                set(try reader.read(parameter, at: 3), node: target.node, name: target.name)
+            } else if let option = schema.options.first(where: { $0.name == target.name }) {
+                set(
+                    try optionValue(option, kind: title, role: schema.role, call), node: target.node,
+                    option: target.name)
             }
-            let reader = ParameterReader(script: self, call: call, kind: "group '\(group.name)'")
-            set(try reader.read(parameter, at: 3), node: target.node, name: target.name)
         }
         return 0
     }

@@ -173,8 +173,12 @@ extension GraphScript {
             value = .vector(numbers)
         }
         let control = Control(name, form, default: value, label: try text("label"), at: call.location)
-        model.patch.controls.append(control)
-        model.controls.append(GraphModel.ControlState(control: control, value: try firstValue(of: control)))
+        let first = try firstValue(of: control)
+        var declared = control
+        // What follows the control in the engine must begin there too.
+        if options.overrides[name] != nil { declared.defaultValue = first }
+        model.patch.controls.append(declared)
+        model.controls.append(GraphModel.ControlState(control: control, value: first))
         model.controlIndices[name] = model.controls.count - 1
         pushShared(Handle(.control, model.controls.count - 1), call)
         return 1

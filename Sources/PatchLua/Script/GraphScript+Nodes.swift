@@ -16,6 +16,9 @@ extension GraphScript {
         }
         for name in catalog.names { if let dot = name.firstIndex(of: ".") { families.insert(String(name[..<dot])) } }
         families.remove("transformer")
+        for family in registry.families {
+            define(family.name) { script, call in try script.constructMember(of: family, call) }
+        }
         define("color") { script, call in try script.constructColor(call) }
         define("transformer") { script, call in try script.constructTransformer(call) }
 
@@ -183,6 +186,26 @@ extension GraphScript {
         return try construct(registered(schema), call)
     }
 
+    /// `frei0r{ "cartoon" }`: a member of a family that is found by name.
+    private func constructMember(of family: NodeFamily, _ call: LuaCall) throws -> Int32 {
+        var name = call.string(1)
+        if call.kind(1) == .table {
+            call.pushElement(1, 1)
+            name = call.string(-1)
+            call.pop()
+        }
+        guard let name else {
+            throw call.error(
+                "\(family.name) needs a name first",
+                "write \(family.name){ \"\(family.members().first ?? "name")\", … }")
+        }
+        let kind: NodeKind
+        do { kind = try registry.member(name, of: family.name) } catch let error as PatchError {
+            throw error.placed(at: call.location)
+        }
+        return try construct(registered(kind.schema), call)
+    }
+
     // MARK: Making nodes
 
     /// The node of a look that was wired without `{ … }`.
@@ -222,13 +245,34 @@ extension GraphScript {
             throw call.error("\(kind) takes a table, not \(call.describe(1))", "write \(kind){ … }")
         }
         lua_settop(call.pointer, 1)
+        if let option = look.schema.positional {
+            return try constructPositional(look, option, name, call)
+        }
         let node = try makeNode(look, call, table: 1, name: name)
         pushShared(Handle(.node, node), call)
         return 1
     }
 
-    func makeNode(_ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?) throws -> Int {
-        let schema = look.schema
+    /// The first value is an option, and the name is written `name =`.
+    private func constructPositional(
+        _ look: GraphModel.Look, _ option: String, _ first: String?, _ call: LuaCall
+    ) throws -> Int32 {
+        call.pushField(1, "name")
+        let name = call.string(-1)
+        guard name != nil || call.isAbsent(-1) else {
+            throw call.error("the name of \(look.schema.kind) is \(call.describe(-1))", "write name = \"…\"")
+        }
+        call.pop()
+        let node = try makeNode(look, call, table: 1, name: name, positional: first.map { (option, $0) })
+        pushShared(Handle(.node, node), call)
+        return 1
+    }
+
+    func makeNode(
+        _ look: GraphModel.Look, _ call: LuaCall, table: Int32, name: String?,
+        positional: (option: String, value: String)? = nil
+    ) throws -> Int {
+        var schema = look.schema
         guard model.patch.nodes.count < options.limits.nodes else {
             throw call.error(
                 "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
@@ -246,7 +290,17 @@ extension GraphScript {
         let optionReader = OptionReader(script: self, call: call, kind: schema.kind, role: schema.role)
         let parameterReader = ParameterReader(script: self, call: call, kind: schema.kind)
         var ports: [String] = []
-        for key in names {
+        if let positional { node.options.values[positional.option] = .string(positional.value) }
+        if let key = schema.portsOption, let option = schema.options.first(where: { $0.name == key }) {
+            call.pushField(table, key)
+            defer { call.pop() }
+            if !call.isAbsent(-1) {
+                let value = try optionReader.read(option, at: -1)
+                node.options.values[key] = value
+                schema.ports = try portNames(value, schema.kind, call)
+            }
+        }
+        for key in names where schema.positional == nil || key != "name" {
             call.pushField(table, key)
             defer { call.pop() }
             if let option = schema.options.first(where: { $0.name == key }) {
@@ -284,6 +338,22 @@ extension GraphScript {
         return index
     }
 
+    /// Names of ports that the node itself gives.
+    private func portNames(_ value: OptionValue, _ kind: String, _ call: LuaCall) throws -> [String] {
+        guard case .list(let names) = value, (1...16).contains(names.count), Set(names).count == names.count else {
+            throw call.error("the inputs of \(kind) are 1 to 16 different names", "write inputs = { \"a\", \"b\" }")
+        }
+        for name in names {
+            guard let first = name.utf8.first, first > 57 || first < 48, name.utf8.count <= 32,
+                name.utf8.allSatisfy({ $0 == 95 || 48...57 ~= $0 || 65...90 ~= $0 || 97...122 ~= $0 })
+            else {
+                throw call.error(
+                    "\"\(name.prefix(32))\" is no name for an input", "use letters, digits and _, a letter first")
+            }
+        }
+        return names
+    }
+
     /// Adds a node that is not made of a look; `make` gets its id.
     func addNode(named name: String?, kind: String, _ call: LuaCall, _ make: (NodeID) throws -> PatchNode) throws -> Int
     {
@@ -302,7 +372,9 @@ extension GraphScript {
     /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.
     private func inputDefault(_ call: LuaCall) throws -> String {
         let text = call.string(-1) ?? ""
-        if text == "camera" || text == "test" || text.hasPrefix("/dev/video") && !text.contains("..") { return text }
+        let words = registry["input"]?.schema.options.first { $0.name == "default" }
+        if case .choice(let choices)? = words?.form, choices.contains(text) { return text }
+        if text.hasPrefix("/dev/video") && !text.contains("..") { return text }
         if text.contains("://") {
             let reader = OptionReader(script: self, call: call, kind: "input", role: .source)
             _ = try reader.read(OptionSchema("default", .url, ""), at: -1)

@@ -56,6 +56,8 @@ extension GraphScript {
             return 0
         }
         defineMethod("ramp") { script, call in try script.ramp(call) }
+        defineMethod("command") { script, call in try script.command(call) }
+        defineMethod("play") { script, call in try script.play(call) }
     }
 
     private func defineWiring(_ kind: String) {

@@ -10,7 +10,9 @@ final class GraphScript {
     /// What a handler did that does not change the wiring: told to the engine after the handler.
     enum Edit {
         case parameter(node: Int, name: String, value: ParameterValue)
+        case option(node: Int, name: String, value: OptionValue?)
         case control(String, ControlValue)
+        case command(node: Int, target: String, name: String, argument: String)
     }
 
     /// As the person named it.
@@ -63,7 +65,7 @@ final class GraphScript {
         self.catalog = catalog
         self.options = options
         state = try LuaState(limits: options.limits)
-        language = KernelLanguage(state: state)
+        language = KernelLanguage(state: state, lookups: catalog.lookups)
         dependencies = [real]
         stamps[real] = ScriptFiles.stamp(real)
         installLanguage()

@@ -73,7 +73,37 @@ struct OptionReader {
                 list.append(text)
             }
             return .list(list)
+        case .record(let fields): return try record(schema, fields, index)
         }
+    }
+
+    private func record(_ schema: OptionSchema, _ fields: [OptionSchema], _ index: Int32) throws -> OptionValue {
+        if call.bool(index) == false { return .bool(false) }
+        let names = fields.map(\.name)
+        guard call.kind(index) == .table else {
+            throw wrong(
+                schema, index, "a table: \(schema.name) = { \(names.map { $0 + " = …" }.joined(separator: ", ")) }")
+        }
+        let table = lua_absindex(call.pointer, index)
+        let keys = try call.keys(table)
+        if let position = keys.positions.first {
+            throw call.error(
+                "\(schema.name) of \(kind) has a value at position \(position)", "its values are written name = value")
+        }
+        var values: [String: OptionValue] = [:]
+        for key in keys.names {
+            guard var field = fields.first(where: { $0.name == key }) else {
+                throw call.error(
+                    "\(schema.name) of \(kind) has no '\(key)'",
+                    Spelling.nearest(to: key, in: names).map { "did you mean '\($0)'?" }
+                        ?? "it has \(names.joined(separator: ", "))")
+            }
+            field.name = "\(schema.name).\(key)"
+            call.pushField(table, key)
+            defer { call.pop() }
+            values[key] = try read(field, at: -1)
+        }
+        return .record(values)
     }
 
     private func size(_ schema: OptionSchema, _ index: Int32) throws -> [Double] {

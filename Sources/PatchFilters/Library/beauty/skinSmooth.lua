@@ -3,7 +3,8 @@
 --
 -- luma Y = .299 .587 .114; windows are Gaussians of radius * height: variance v and mean m of Y in them, a = v / (v + epsilon),
 -- b = m (1 - a), both averaged again; smoothed Y' = a Y + b; epsilon = (contrast)^2. Out = rgb + smooth * skin * (1 - detail) (Y' - Y).
--- skin: 1 inside an ellipse of Cb and Cr around the hue of human skin (centre -.09, .11, half axes .11, .10, turned by -35 degrees),
+-- skin: 1 inside an ellipse of Cb and Cr around the hue of human skin (centre -.084, .106, half axes .04
+-- across the hues and .075 along the saturation, turned by -35 degrees),
 -- fading to 0 at 1.6 times its size, times smoothstep(.04, .12, Y); the pixel's own mask times the mean mask of its surroundings.
 --
 -- Encoded values, straight alpha, which is kept. smooth: 0…1; 0 changes nothing. detail: 0…1, what stays of the fine structure.
@@ -14,10 +15,10 @@ local function luma(c) return dot(c.rgb, vec3(weights[1], weights[2], weights[3]
 
 local function skin(c)
   local y = luma(c)
-  local cb, cr = (c.b - y) / 1.772 + 0.09, (c.r - y) / 1.402 - 0.11
+  local cb, cr = (c.b - y) / 1.772 + 0.084, (c.r - y) / 1.402 - 0.106
   local turn = math.rad(-35)
-  local along = (cb * math.cos(turn) - cr * math.sin(turn)) / 0.11
-  local across = (cb * math.sin(turn) + cr * math.cos(turn)) / 0.10
+  local along = (cb * math.cos(turn) - cr * math.sin(turn)) / 0.04
+  local across = (cb * math.sin(turn) + cr * math.cos(turn)) / 0.075
   return (1 - smoothstep(1, 1.6, length(vec2(along, across)))) * smoothstep(0.04, 0.12, y)
 end
 

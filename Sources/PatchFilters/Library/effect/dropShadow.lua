@@ -9,10 +9,11 @@ local function blurred(across)
     for i = -6, 6 do
       -- i half sigmas out: exp(-(i/2)^2 / 2).
       local weight = exp(-i * i / 8)
-      sum = sum + src:sample(uv + spacing * i, "bilinear", "transparent").a * weight
+      local read = src:sample(uv + spacing * i, "bilinear", "transparent")
+      sum = sum + (across and read.a or read.r) * weight
       total = total + weight
     end
-    return vec4(vec3(sum / total), sum / total)
+    return vec4(vec3(sum / total), 1)
   end
 end
 
@@ -27,12 +28,12 @@ return kernel {
     color = { "#000000", label = "Colour" },
   },
   passes = {
-    { name = "across", sample = blurred(true) },
-    { name = "shadow", sample = blurred(false) },
+    { name = "across", channels = 1, sample = blurred(true) },
+    { name = "shadow", channels = 1, sample = blurred(false) },
     { inputs = { "image", "shadow" }, sample = function(image, shadow, pos, p)
       local c = image:at(0, 0)
       local place = uv - p.offset * vec2(size.y / size.x, 1)
-      local dark = shadow:sample(place, "bilinear", "transparent").a * p.opacity * p.color.a
+      local dark = shadow:sample(place, "bilinear", "transparent").r * p.opacity * p.color.a
       return c + vec4(p.color.rgb, 1) * dark * (1 - c.a)
     end },
   },

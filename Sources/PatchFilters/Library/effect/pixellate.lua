@@ -6,6 +6,7 @@ local cells = require "library.cells"
 return kernel {
   summary = "Turns the picture into squares.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = { side = { 0.05, min = 0.001, max = 1, unit = "widths", label = "Side" } },
   sample = function(src, pos, p) return src:sample(cells.center(p.side)) end,

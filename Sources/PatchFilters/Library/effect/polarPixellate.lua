@@ -5,6 +5,7 @@
 return kernel {
   summary = "Turns the picture into pieces of rings.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     radius = { 0.05, min = 0.001, max = 1, label = "Step of the radius" },

@@ -8,6 +8,7 @@ return kernel {
   summary = "Swells the picture around a place.",
   space = "any",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

@@ -1,8 +1,8 @@
 -- Pins the picture's corners to four places: a projective map, as onto a wall or a screen seen from the side.
 -- Bilinear, on premultiplied encoded values; alpha moves with the colour. Outside the four corners nothing is seen.
 -- Heckbert's square-to-quadrilateral map, inverted. topLeft, topRight, bottomRight, bottomLeft: uv
--- of the result, -2…3; they must go round clockwise or counter-
--- clockwise and be convex; three on a line make a picture without meaning (but finite). Neutral: the frame's own corners.
+-- of the result, -2…3; they must go round clockwise or counter-clockwise and be convex; three on a line make a picture
+-- without meaning (but finite). Neutral: the frame's own corners.
 return kernel {
   summary = "Pins the four corners of the picture to places.",
   space = "any",

@@ -9,6 +9,7 @@ return kernel {
   space = "any",
   size = "optional",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     x = { 0, min = 0, max = 1, neutral = 0, label = "Left" },

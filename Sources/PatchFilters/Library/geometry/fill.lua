@@ -9,6 +9,7 @@ return kernel {
   space = "any",
   size = "required",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   sample = function(src, pos, p)
     local ratio = size / src.size

@@ -1,9 +1,8 @@
 -- A glass sphere that shows the picture upright, with light on it, as GPUImage's.
 -- A ray from the viewer meets the sphere's front, bends by Snell's law, and the direction it goes on in, from -1…1, is the
--- place in the picture. Here it counts twice and
--- mirrored, so that the picture stands upright. Light: 2.5 (1 - cos^(1/4)) of the angle to the viewer, and a highlight 0.8
--- cos^15 of the angle to a lamp at (-0.5, -0.5, 1), upper left. Outside the sphere nothing is seen; inside it is opaque, as
--- GPUImage's, on black where the picture is see-through. Distances are in widths of the picture, as GPUImage's.
+-- place in the picture. Here it counts twice and mirrored, so that the picture stands upright. Light:
+-- 2.5 (1 - cos^(1/4)) of the angle to the viewer, and a highlight 0.8 cos^15 of the angle to a lamp at (-0.5, -0.5, 1), upper
+-- left. Outside the sphere nothing is seen; inside it is opaque, as GPUImage's, on black where the picture is see-through. Distances are in widths of the picture, as GPUImage's.
 -- Bilinear, on premultiplied encoded values; alpha moves with the colour. Light is clipped at white.
 -- radius: 0.001…2 widths; index: 0.05…1, air's refractive index over the sphere's; center: uv.
 local places = require "library.places"

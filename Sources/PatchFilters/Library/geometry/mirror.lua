@@ -3,6 +3,7 @@
 return kernel {
   summary = "Mirrors the picture.",
   alpha = "premultiplied",
+  space = "any",
   keepsAlpha = false,
   params = {
     horizontal = { true, neutral = false, label = "Left and right" },

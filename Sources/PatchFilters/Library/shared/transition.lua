@@ -12,6 +12,7 @@ function transition.frame(table)
   -- It only weighs colours, so that it works on video as it is; one that looks at them says otherwise.
   table.space = table.space or "any"
   table.keepsAlpha = false
+  -- At its ends nothing is computed, nor what feeds only the other picture.
   table.ends = "progress"
   table.params = table.params or {}
   table.params.progress = { 0, min = 0, max = 1, neutral = 0, label = "Progress" }

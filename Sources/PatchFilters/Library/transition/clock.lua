@@ -5,6 +5,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Uncovers the other picture like the hand of a clock.",
+  space = "any",
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },
     start = { 0, min = -360, max = 360, unit = "°", label = "Start" },

@@ -4,5 +4,6 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Fades from one picture to the other.",
+  space = "any",
   pixel = function(from, to, p) return mix(from, to, p.progress) end,
 })

@@ -5,6 +5,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Opens a circle onto the other picture.",
+  space = "any",
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },
     softness = { 0.05, min = 0, max = 1, label = "Softness" },

@@ -6,6 +6,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Dissolves into squares and back into the other picture.",
+  space = "any",
   params = { square = { 0.1, min = 0.002, max = 0.5, unit = "heights", label = "Largest square" } },
   sample = function(from, to, pos, p)
     local side = max(p.square * sin(3.14159265 * p.progress) * size.y, 1)

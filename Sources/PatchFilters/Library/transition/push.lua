@@ -5,6 +5,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Pushes this picture out with the other one.",
+  space = "any",
   params = { angle = { 0, min = -360, max = 360, unit = "°", label = "Direction" } },
   sample = function(from, to, pos, p)
     local step = transition.away(p.angle)

@@ -4,6 +4,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Slides the other picture in over this one.",
+  space = "any",
   params = { angle = { 0, min = -360, max = 360, unit = "°", label = "Direction" } },
   sample = function(from, to, pos, p)
     local place = uv + transition.away(p.angle) * (1 - p.progress)

@@ -5,6 +5,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Wipes the other picture in along a straight front.",
+  space = "any",
   params = {
     angle = { 0, min = -360, max = 360, unit = "°", label = "Direction" },
     softness = { 0.05, min = 0, max = 1, label = "Softness" },

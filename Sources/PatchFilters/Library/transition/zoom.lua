@@ -5,6 +5,7 @@ local transition = require "library.transition"
 
 return kernel(transition.frame {
   summary = "Zooms through this picture into the other one.",
+  space = "any",
   params = {
     amount = { 1, min = 0, max = 1.9, label = "Amount" },
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

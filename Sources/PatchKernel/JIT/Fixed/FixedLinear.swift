@@ -12,6 +12,9 @@ struct FixedLinear {
     var constant: Double = 0
     /// A float of the frame that is added.
     var frame: S?
+    /// Terms over an alpha (0 where that is 0), as colour is that was freed of its alpha: until it is multiplied by that
+    /// alpha again, which leaves the terms.
+    var overAlpha: (terms: [Term], alpha: S)?
 
     init() {}
     init(constant: Double) { self.constant = constant }
@@ -21,17 +24,26 @@ struct FixedLinear {
 
     /// The atoms' errors together.
     var error: Double { terms.reduce(0) { $0 + Swift.abs($1.factor) * $1.error } }
-    var isConstant: Bool { terms.isEmpty && frame == nil }
+    var isConstant: Bool { terms.isEmpty && frame == nil && overAlpha == nil }
 
     func scaled(_ factor: Double) -> FixedLinear {
         var result = self
         result.terms = factor == 0 ? [] : terms.map { Term(atom: $0.atom, factor: $0.factor * factor, error: $0.error) }
+        result.overAlpha = overAlpha.map { over in
+            (over.terms.map { Term(atom: $0.atom, factor: $0.factor * factor, error: $0.error) }, over.alpha)
+        }
         result.constant *= factor
         return result
     }
 
     mutating func add(_ other: FixedLinear) {
-        for term in other.terms {
+        Self.add(other.terms, to: &terms)
+        constant += other.constant
+        if Swift.abs(constant) < 1e-7 * Swift.abs(other.constant) { constant = 0 }
+    }
+
+    static func add(_ others: [Term], to terms: inout [Term]) {
+        for term in others {
             if let index = terms.firstIndex(where: { $0.atom == term.atom }) {
                 let before = terms[index].factor
                 terms[index].factor += term.factor
@@ -42,8 +54,6 @@ struct FixedLinear {
                 terms.append(term)
             }
         }
-        constant += other.constant
-        if Swift.abs(constant) < 1e-7 * Swift.abs(other.constant) { constant = 0 }
     }
 
     /// The factors as whole multiples of one unit, at most 255 each; nil when there is no such unit.

@@ -1,3 +1,15 @@
+extension ScalarProgram {
+    /// Whether two values are samples that went through the same operations with the same constants.
+    fileprivate func isAlike(_ a: S, _ b: S) -> Bool {
+        if a == b { return true }
+        let (x, y) = (nodes[a.index], nodes[b.index])
+        if case .load = x.operation, case .load = y.operation { return true }
+        return x.operation == y.operation && x.arguments.count == y.arguments.count
+            && !x.arguments.isEmpty && zip(x.arguments, y.arguments).allSatisfy { isAlike($0, $1) }
+            && x.arguments.filter { floatValue($0) == nil }.count == 1
+    }
+}
+
 extension FixedLowering {
     // MARK: Sums to numbers
 
@@ -21,6 +33,7 @@ extension FixedLowering {
     mutating func number(
         of a: FixedLinear, bounds: Bounds?, base: Double = unit
     ) throws(FixedRefusal) -> FixedNumber {
+        if a.overAlpha != nil { throw FixedRefusal("it computes a quotient") }
         for term in a.terms where !f.fits(term.atom) { throw FixedRefusal("sums need more than 16 bits") }
         var size = magnitude(a)
         if let bounds, !bounds.mayBeNaN {
@@ -152,7 +165,9 @@ extension FixedLowering {
         while size / scale > most { scale *= 2 }
         while size / scale * 2 <= most, scale > base * pow2(-10) { scale /= 2 }
         var result = FixedNumber(node: f.constant(0), scale: scale, error: 0)
-        for group in groups(a) {
+        let groups = groups(a)
+        if let product = dot(groups, scale: scale) { return try adding(a, to: product) }
+        for group in groups {
             let part = try rescaled(group, to: scale)
             result.node = f.add(result.node, part.node)
             result.error += part.error
@@ -182,6 +197,26 @@ extension FixedLowering {
             let error = group.reduce(0) { $0 + Swift.abs($1.factor) * $1.error }
             return FixedNumber(node: sum, scale: unit, error: error)
         }
+    }
+
+    /// Sums of the three colours of packed pixels, weighed: in one step, with 32-bit products.
+    private mutating func dot(_ groups: [FixedNumber], scale: Double) -> FixedNumber? {
+        guard groups.count == 3 else { return nil }
+        let parts = groups.compactMap { group in f.channel(of: group.node).map { (channel: $0, number: group) } }
+            .sorted { $0.channel < $1.channel }.map(\.number)
+        var packing = FixedPacking(f, description)
+        guard parts.count == 3, packing.pack(parts.map(\.node) + [-1]) != nil else { return nil }
+        let ratios = parts.map { $0.scale / scale }
+        guard let largest = ratios.max(), largest < 32767 else { return nil }
+        var shift = 0
+        while shift < 15, largest * pow2(shift + 1) <= 32767 { shift += 1 }
+        let weights = ratios.map { Int(($0 * pow2(shift)).rounded()) }
+        var error = 0.5 * scale
+        for (part, weight) in zip(parts, weights) {
+            error += part.error
+            error += Swift.abs(Double(weight) * pow2(-shift) * scale - part.scale) * Double(f.magnitude(part.node))
+        }
+        return FixedNumber(node: f.dot(parts.map(\.node), weights, shift), scale: scale, error: error)
     }
 
     // MARK: Scales
@@ -281,6 +316,7 @@ extension FixedLowering {
 
     mutating func mask(_ s: S) throws(FixedRefusal) -> Int {
         if let known = masks[s.index] { return known }
+        if let refusal = refusals[s.index] { throw refusal }
         guard p.rate(s) == .frame, p.kind(s) == .bool else { throw FixedRefusal("it computes with whole numbers") }
         return f.frameFlag(s)
     }
@@ -291,7 +327,7 @@ extension FixedLowering {
     ) throws(FixedRefusal) -> Int {
         let difference = try difference(a, b)
         let isDecidedByRounding = FixedRefusal("a comparison that rounding would decide")
-        guard difference.frame == nil, difference.error < 1e-9, !difference.terms.isEmpty,
+        guard difference.frame == nil, difference.overAlpha == nil, difference.error < 1e-9, !difference.terms.isEmpty,
             let (unit, multiples) = FixedLinear.wholeMultiples(difference.terms.map(\.factor))
         else { throw isDecidedByRounding }
         let sum = weightedSum(zip(difference.terms, multiples).map { ($0.atom, $1) })
@@ -299,7 +335,8 @@ extension FixedLowering {
         // sum < threshold
         let threshold = -difference.constant / unit
         let isWhole = Swift.abs(threshold - threshold.rounded()) < 1e-3
-        guard !isWhole || difference.constant == 0 else { throw isDecidedByRounding }
+        // Equal codes are equal floats only where both were made of their codes in the same way.
+        guard !isWhole || difference.constant == 0 && p.isAlike(a, b) else { throw isDecidedByRounding }
         guard Swift.abs(threshold) < 32000 else { throw FixedRefusal("a comparison beyond 16 bits") }
         if operation == .equal {
             return isWhole ? f.equal(sum, f.constant(0)) : f.less(f.constant(0), f.constant(0))

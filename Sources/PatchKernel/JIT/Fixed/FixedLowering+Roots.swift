@@ -47,9 +47,9 @@ extension FixedLowering {
         var refusal = FixedRefusal("it would be more than one code off")
         // Fewer bits below a code cost fewer operations.
         for fraction in [0, 1, 2, 4, 6] {
-            var lowering = FixedLowering(p, fraction: fraction)
+            var lowering = FixedLowering(p, description, fraction: fraction)
             do throws(FixedRefusal) {
-                try lowering.convert(live)
+                lowering.convert(live)
                 var result = FixedRoots(program: FixedProgram(), codes: [], bound: 0, frameValues: [])
                 if let chroma {
                     let (fixed, error) = try lowering.chroma(chroma, description.output)
@@ -103,6 +103,7 @@ extension FixedLowering {
         let argument = p.nodes[root.index].arguments[0]
         // ⌊a⌋: what is rounded has its half added already.
         var a = try linear(argument)
+        if a.overAlpha != nil { throw FixedRefusal("it computes a quotient") }
         let bounds = p.bounds[argument.index]
         for term in a.terms where !f.fits(term.atom) { throw FixedRefusal("sums need more than 16 bits") }
         let whole = a.terms.map { $0.factor.rounded() }

@@ -15,19 +15,47 @@ struct FixedLowering {
     let fraction: Int
     private var linears: [Int: FixedLinear] = [:]
     private(set) var masks: [Int: Int] = [:]
+    /// Values that are 1 over an alpha, 0 where it is 0.
+    private var reciprocals: [Int: S] = [:]
+    /// Why a value has no integer form; harmless where nothing needs it.
+    private(set) var refusals: [Int: FixedRefusal] = [:]
+    let description: PassDescription
 
     static let unit = 1.0 / 255
     /// Values a pass may have: large ones compute functions, and gain nothing.
     static let valueLimit = 1500
 
-    init(_ p: ScalarProgram, fraction: Int) {
+    init(_ p: ScalarProgram, _ description: PassDescription, fraction: Int) {
         self.p = p
+        self.description = description
         self.fraction = fraction
     }
 
     /// Converts what the roots depend on. (By a loop, because expressions may be deep.)
-    mutating func convert(_ live: [Int]) throws(FixedRefusal) {
-        for index in live { try convert(index) }
+    mutating func convert(_ live: [Int]) {
+        for index in live {
+            if let alpha = alpha(ofReciprocal: index) {
+                reciprocals[index] = alpha
+                continue
+            }
+            do throws(FixedRefusal) {
+                try convert(index)
+            } catch {
+                refusals[index] = error
+            }
+        }
+    }
+
+    /// What `unpremultiply` multiplies by: 0 < alpha ? 1 / alpha : 0.
+    private func alpha(ofReciprocal index: Int) -> S? {
+        guard p.nodes[index].operation == .select else { return nil }
+        let a = p.nodes[index].arguments
+        let (condition, quotient) = (p.nodes[a[0].index], p.nodes[a[1].index])
+        guard p.floatValue(a[2]) == 0, condition.operation == .lessThan, quotient.operation == .div,
+            p.floatValue(condition.arguments[0]) == 0, p.floatValue(quotient.arguments[0]) == 1,
+            condition.arguments[1] == quotient.arguments[1]
+        else { return nil }
+        return quotient.arguments[1]
     }
 
     private mutating func convert(_ index: Int) throws(FixedRefusal) {
@@ -48,8 +76,8 @@ struct FixedLowering {
         case .add: linears[index] = try sum(linear(a[0]), linear(a[1]))
         case .sub: linears[index] = try sum(linear(a[0]), negated(linear(a[1])))
         case .neg: linears[index] = try negated(linear(a[0]))
-        case .mul: linears[index] = try product(linear(a[0]), linear(a[1]))
-        case .fma: linears[index] = try sum(product(linear(a[0]), linear(a[1])), linear(a[2]))
+        case .mul: linears[index] = try product(of: a[0], a[1])
+        case .fma: linears[index] = try sum(product(of: a[0], a[1]), linear(a[2]))
         case .abs:
             let number = try number(of: linear(a[0]), bounds: p.bounds[a[0].index])
             linears[index] = FixedLinear(
@@ -92,6 +120,8 @@ struct FixedLowering {
 
     func linear(_ s: S) throws(FixedRefusal) -> FixedLinear {
         if let known = linears[s.index] { return known }
+        if let refusal = refusals[s.index] { throw refusal }
+        if reciprocals[s.index] != nil { throw FixedRefusal("it computes a quotient") }
         guard p.rate(s) == .frame, p.kind(s) == .float else { throw FixedRefusal("it computes with whole numbers") }
         let bounds = p.bounds[s.index]
         guard bounds.low.isFinite, bounds.high.isFinite, !bounds.mayBeNaN else {
@@ -108,9 +138,16 @@ struct FixedLowering {
         return result
     }
 
-    private mutating func sum(_ a: FixedLinear, _ b: FixedLinear) -> FixedLinear {
+    private mutating func sum(_ a: FixedLinear, _ b: FixedLinear) throws(FixedRefusal) -> FixedLinear {
         var result = a
         result.add(b)
+        result.overAlpha = a.overAlpha ?? b.overAlpha
+        if let x = a.overAlpha, let y = b.overAlpha {
+            guard x.alpha == y.alpha else { throw FixedRefusal("it adds colours over different alphas") }
+            var terms = x.terms
+            FixedLinear.add(y.terms, to: &terms)
+            result.overAlpha = (terms, x.alpha)
+        }
         if let x = a.frame, let y = b.frame { result.frame = p.add(x, y) } else { result.frame = a.frame ?? b.frame }
         return result
     }
@@ -123,6 +160,48 @@ struct FixedLowering {
         var result = a.scaled(factor)
         if let frame = a.frame { result.frame = p.mul(frame, p.float(factor)) }
         return result
+    }
+
+    private mutating func product(of x: S, _ y: S) throws(FixedRefusal) -> FixedLinear {
+        if let alpha = reciprocals[x.index] { return try over(linear(y), alpha) }
+        if let alpha = reciprocals[y.index] { return try over(linear(x), alpha) }
+        let (a, b) = (try linear(x), try linear(y))
+        if a.overAlpha != nil { return try product(over: a, b, y) }
+        if b.overAlpha != nil { return try product(over: b, a, x) }
+        return try product(a, b)
+    }
+
+    private func over(_ a: FixedLinear, _ alpha: S) throws(FixedRefusal) -> FixedLinear {
+        guard a.constant == 0, a.frame == nil, a.overAlpha == nil else {
+            throw FixedRefusal("it computes a quotient")
+        }
+        var result = FixedLinear()
+        result.overAlpha = (a.terms, alpha)
+        return result
+    }
+
+    /// Of colour freed of its alpha, and a factor that is the frame's, or that alpha.
+    private mutating func product(
+        over a: FixedLinear, _ factor: FixedLinear, _ s: S
+    ) throws(FixedRefusal) -> FixedLinear {
+        guard let over = a.overAlpha, factor.overAlpha == nil else { throw FixedRefusal("it multiplies quotients") }
+        var rest = a
+        rest.overAlpha = nil
+        var quotient = FixedLinear()
+        quotient.terms = over.terms
+        if factor.terms.isEmpty {
+            var result = try product(rest, factor)
+            result.overAlpha = (try product(quotient, factor).terms, over.alpha)
+            return result
+        }
+        guard s == over.alpha, factor.terms.count == 1, factor.terms[0].factor > 0, factor.constant == 0,
+            factor.frame == nil
+        else { throw FixedRefusal("it computes a quotient") }
+        let number = try number(of: quotient, bounds: nil)
+        let isVisible = f.less(f.constant(0), factor.terms[0].atom)
+        let visible = f.select(isVisible, number.node, f.constant(0))
+        return try sum(
+            FixedLinear(FixedNumber(node: visible, scale: number.scale, error: number.error)), product(rest, factor))
     }
 
     private mutating func product(_ a: FixedLinear, _ b: FixedLinear) throws(FixedRefusal) -> FixedLinear {

@@ -11,6 +11,8 @@ struct FixedPacking {
         /// Constants or values of the frame, one a component.
         case frame([Int])
         case operation(FixedProgram.Operation, [Int])
+        /// A value with a lane a pixel, for all four.
+        case planar(Int)
     }
     struct Node {
         var source: Source
@@ -19,31 +21,28 @@ struct FixedPacking {
     }
 
     private(set) var nodes: [Node] = []
-    private(set) var root = 0
-    /// The fourth component, where it is computed otherwise than the others.
-    private(set) var alpha: Int?
     private var known: [[Int]: Int?] = [:]
     private let program: FixedProgram
     private let description: PassDescription
 
-    /// nil where the components are not alike.
-    init?(_ program: FixedProgram, codes: [Int], _ description: PassDescription) {
-        guard codes.count == 4, [.rgba, .bgra].contains(description.output.format) else { return nil }
+    init(_ program: FixedProgram, _ description: PassDescription) {
         self.program = program
         self.description = description
-        if let root = pack(codes) {
-            self.root = root
-            return
-        }
+    }
+
+    /// The codes of a packed output, and its alpha where that is computed otherwise; nil where they are not alike.
+    mutating func root(_ codes: [Int]) -> (color: Int, alpha: Int?)? {
+        guard codes.count == 4, [.rgba, .bgra].contains(description.output.format) else { return nil }
+        if let root = pack(codes) { return (root, nil) }
         // The colour alone; what its fourth component comes to does not matter.
         guard let root = pack([codes[0], codes[1], codes[2], -1]),
             let alpha = pack(Array(repeating: codes[3], count: 4))
         else { return nil }
-        self.root = root
-        self.alpha = alpha
+        return (root, alpha)
     }
 
-    private mutating func pack(_ tuple: [Int]) -> Int? {
+    /// Four components as one, −1 for one that does not matter; nil where they are not computed alike.
+    mutating func pack(_ tuple: [Int]) -> Int? {
         if let index = known[tuple] { return index }
         let index = make(tuple).map { node -> Int in
             nodes.append(node)
@@ -67,6 +66,9 @@ struct FixedPacking {
                 return isPlain ? Node(source: .broadcast(load), isUniform: true) : nil
             }
             return pixel(tuple).map { Node(source: $0, isUniform: false) }
+        }
+        if case .dot = first.operation {
+            return isUniform ? Node(source: .planar(tuple[0]), isUniform: true) : nil
         }
         guard
             members.allSatisfy({

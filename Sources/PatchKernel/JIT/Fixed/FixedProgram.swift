@@ -15,6 +15,8 @@ struct FixedProgram {
         case mulLow
         /// (a · b + 2^14) >> 15.
         case mulRound
+        /// (Σ weight · argument + 2^(shift − 1)) >> shift, of the components of a packed pixel, in 32 bits.
+        case dot([Int], shift: Int)
         /// ⌊a · 257 / 2⌋ of a in 0…255: a / 255 in units of 1/32767.5.
         case unit
         case shiftLeft(Int)
@@ -73,6 +75,7 @@ struct FixedProgram {
         case .mulLow: hash = mix(6, hash)
         case .mulRound: hash = mix(7, hash)
         case .unit: hash = mix(8, hash)
+        case .dot(let weights, let shift): for value in weights + [19, shift] { hash = mix(value, hash) }
         case .shiftLeft(let count): hash = mix(100 + count, hash)
         case .shiftRight(let count): hash = mix(200 + count, hash)
         case .min: hash = mix(9, hash)
@@ -162,6 +165,24 @@ struct FixedProgram {
             rounded(low[a], low[b]), rounded(low[a], high[b]), rounded(high[a], low[b]), rounded(high[a], high[b]),
         ]
         return make(.mulRound, ordered(a, b), (products.min() ?? 0, products.max() ?? 0))
+    }
+    mutating func dot(_ arguments: [Int], _ weights: [Int], _ shift: Int) -> Int {
+        var (least, most) = (0, 0)
+        for (argument, weight) in zip(arguments, weights) {
+            let ends = (low[argument] * weight, high[argument] * weight)
+            least += Swift.min(ends.0, ends.1)
+            most += Swift.max(ends.0, ends.1)
+        }
+        let half = shift == 0 ? 0 : 1 << (shift - 1)
+        return make(.dot(weights, shift: shift), arguments, ((least + half) >> shift, (most + half) >> shift))
+    }
+    /// The component of the first packed pixel that a value is made of.
+    func channel(of a: Int) -> Int? {
+        if case .load(let load) = nodes[a].operation { return load.channel }
+        for argument in nodes[a].arguments {
+            if let channel = channel(of: argument) { return channel }
+        }
+        return nil
     }
     /// - Precondition: a in 0…255.
     mutating func unit(_ a: Int) -> Int { make(.unit, [a], (low[a] * 257 / 2, high[a] * 257 / 2)) }

@@ -14,8 +14,8 @@ struct FixedLanes {
 extension PassEmitter {
     /// - Returns: the last odd column's values, for the next chunk's first chroma sample.
     mutating func emitFixed(_ fixed: FixedRoots, carries: [LLVMValueRef]) -> [LLVMValueRef] {
-        if let packing = fixedPacking {
-            emitPacked(fixed, packing)
+        if let root = packedRoot {
+            emitPacked(root, fixed.program)
             return []
         }
         // All of them before the first is stored: the output may be the memory of an input.
@@ -54,19 +54,39 @@ extension PassEmitter {
     // MARK: One lane a pixel
 
     private mutating func planar(_ index: Int, _ program: FixedProgram) -> FixedLanes {
-        if let known = fixedValues[index] { return known }
+        if let known = planarValues[index] { return known }
         let node = program.nodes[index]
         let value: FixedLanes
         switch node.operation {
         case .load(let load): value = FixedLanes(parts: [codes16(load)], isInvariant: false)
         case .constant, .frame, .frameFlag:
             value = FixedLanes(parts: [invariant([index], program, lanes)], isInvariant: true)
+        case .dot:
+            let wide = dot(index, program)
+            value = FixedLanes(
+                parts: [LLVMBuildTrunc(body.builder, wide, types.vector(types.i16, lanes), "")], isInvariant: false)
         default:
             let arguments = node.arguments.map { planar($0, program) }
             value = operate(node.operation, arguments, lanes)
         }
-        fixedValues[index] = value
+        planarValues[index] = value
         return value
+    }
+
+    /// A weighted sum of packed pixels' components, in 32-bit lanes.
+    private mutating func dot(_ index: Int, _ program: FixedProgram) -> LLVMValueRef {
+        guard case .dot(let weights, let shift) = program.nodes[index].operation,
+            let tuple = packing?.pack(program.nodes[index].arguments + [-1])
+        else { preconditionFailure("a dot product of what is not packed") }
+        let words = packed(tuple, program)
+        let wide = types.vector(types.i32, lanes)
+        let outer = LLVMBuildBitCast(body.builder, words.part(0), wide, "")!
+        let inner = LLVMBuildBitCast(body.builder, words.part(1), wide, "")!
+        let sum = body.intAdd(
+            pairProduct(outer, weights[0], weights[2], lanes), pairProduct(inner, weights[1], 0, lanes))
+        if shift == 0 { return sum }
+        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
+        return LLVMBuildAShr(body.builder, body.intAdd(sum, splat(1 << (shift - 1))), splat(shift), "")
     }
 
     private mutating func codes16(_ load: ScalarProgram.Load) -> LLVMValueRef {
@@ -104,12 +124,12 @@ extension PassEmitter {
 
     // MARK: Packed pixels
 
-    private mutating func emitPacked(_ fixed: FixedRoots, _ packing: FixedPacking) {
+    private mutating func emitPacked(_ numbers: (color: Int, alpha: Int?), _ program: FixedProgram) {
         let words = 2 * lanes
-        let root = packed(packing.root, packing, fixed.program)
+        let root = packed(numbers.color, program)
         var odd = root.part(1)
-        if let alpha = packing.alpha {
-            let value = packed(alpha, packing, fixed.program).part(1)
+        if let alpha = numbers.alpha {
+            let value = packed(alpha, program).part(1)
             let isAlpha = types.constantVector((0..<words).map { types.int($0 % 2, types.i1) })
             odd = body.select(isAlpha, value, odd)
         }
@@ -118,10 +138,11 @@ extension PassEmitter {
             LLVMBuildBitCast(body.builder, pixels, types.vector(types.i32, lanes), ""), plane: 0, bytes: 4)
     }
 
-    private mutating func packed(_ index: Int, _ packing: FixedPacking, _ program: FixedProgram) -> FixedLanes {
-        if let known = fixedValues[index] { return known }
+    private mutating func packed(_ index: Int, _ program: FixedProgram) -> FixedLanes {
+        if let known = packedValues[index] { return known }
+        guard let source = packing?.nodes[index].source else { preconditionFailure("no packed pixels here") }
         let value: FixedLanes
-        switch packing.nodes[index].source {
+        switch source {
         case .pixel(let load, let isExchanged):
             let (even, odd) = words(of: load)
             value = FixedLanes(parts: [isExchanged ? exchanged(even) : even, odd], isInvariant: false)
@@ -137,9 +158,16 @@ extension PassEmitter {
                     ], isInvariant: true)
             }
         case .operation(let operation, let arguments):
-            value = operate(operation, arguments.map { packed($0, packing, program) }, 2 * lanes)
+            value = operate(operation, arguments.map { packed($0, program) }, 2 * lanes)
+        case .planar(let index):
+            let wide = dot(index, program)
+            func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
+            let doubled = body.or(body.and(wide, splat(0xffff)), body.shiftLeft(wide, splat(16)))
+            value = FixedLanes(
+                parts: [LLVMBuildBitCast(body.builder, doubled, types.vector(types.i16, 2 * lanes), "")],
+                isInvariant: false)
         }
-        fixedValues[index] = value
+        packedValues[index] = value
         return value
     }
 
@@ -206,7 +234,7 @@ extension PassEmitter {
         case .or: return asm.or(a[0], a[1])
         case .not: return LLVMBuildNot(asm.builder, a[0], "")
         case .select: return asm.select(a[0], a[1], a[2])
-        case .load, .constant, .frame, .frameFlag: preconditionFailure("not an operation")
+        case .load, .constant, .frame, .frameFlag, .dot: preconditionFailure("not an operation")
         }
     }
 

@@ -89,9 +89,9 @@ def skin_smooth(a, smooth, detail, radius, contrast):
     def g(p):
         return ndimage.gaussian_filter(p, radius * a.shape[0], mode="nearest", truncate=6)
     luma = a @ [0.299, 0.587, 0.114]
-    cb, cr = (a[..., 2] - luma) / 1.772 + 0.09, (a[..., 0] - luma) / 1.402 - 0.11
+    cb, cr = (a[..., 2] - luma) / 1.772 + 0.084, (a[..., 0] - luma) / 1.402 - 0.106
     c, s = np.cos(np.radians(-35)), np.sin(np.radians(-35))
-    mask = 1 - smoothstep(1, 1.6, np.hypot((cb * c - cr * s) / 0.11, (cb * s + cr * c) / 0.1))
+    mask = 1 - smoothstep(1, 1.6, np.hypot((cb * c - cr * s) / 0.04, (cb * s + cr * c) / 0.075))
     mask *= smoothstep(0.04, 0.12, luma)
     mean = g(luma)
     variance = g(luma ** 2) - mean ** 2

@@ -105,6 +105,7 @@ def kuwahara(p, n):
     return result
 
 
+f.case("kuwahara", sharp, opaque(kuwahara(sharp, 2)), options={"radius": 2}, within=2)
 f.case("kuwaharaRadius3", sharp, opaque(kuwahara(sharp, 3)), within=2)
 
 t = smoothstep(0.3, 0.75, np.hypot(u - 0.5, v - 0.5))[:, :, None] * 0.5
@@ -265,9 +266,11 @@ f.case("outline", blob, post(p + line * (1 - p[:, :, 3:])), params={"width": 0.0
 
 def gauss(p, sigma, edge):
     """13 reads half a sigma apart, each way; sigma in heights."""
+    h, w = p.shape[:2]
+    u, v = fixture.center_uv(w, h)
     weights = np.exp(-np.arange(-6, 7) ** 2 / 8)
     reader = read_zero if edge == "zero" else read
-    for du, dv in ((sigma / 2 * H / W, 0), (0, sigma / 2)):
+    for du, dv in ((sigma / 2 * h / w, 0), (0, sigma / 2)):
         p = sum(w * reader(p, u + du * i, v + dv * i) for i, w in zip(range(-6, 7), weights)) / weights.sum()
     return p
 
@@ -280,7 +283,9 @@ f.case("dropShadow", blob, post(p + dark * (1 - p[:, :, 3:])), within=2,
 
 top = sharp[:, :, :3].max(axis=2, keepdims=True)
 bright = sharp[:, :, :3] * smoothstep(0.6, 0.8, top)
-glow = gauss(gauss(bright, 0.1 * 0.4472, "clamp"), 0.1 * 0.8944, "clamp")
+# A quarter of the size: the mean of 4 x 4 pixels; back up between pixels.
+small = bright.reshape(2, 4, 3, 4, 3).mean(axis=(1, 3))
+glow = read(gauss(gauss(small, 0.1 * 0.4472, "clamp"), 0.1 * 0.8944, "clamp"), u, v)
 light = np.clip(glow * 0.75, 0, 1)
 f.case("bloom", sharp, opaque(1 - (1 - sharp[:, :, :3]) * (1 - light)), within=2,
        params={"intensity": 0.75, "threshold": 0.6, "knee": 0.2, "radius": 0.1})

@@ -67,6 +67,41 @@ f.case("zoom", image, post(read(image, 0.25 + (u - 0.5) / 2, 0.6 + (v - 0.5) / 2
 big, other = fixture.center_uv(20, 5)
 f.case("resize", image, post(read(image, big, other)), options={"size": "20x5"}, within=2)
 
+f.case("resize", image, (image[0::2, 0::2] + image[1::2, 0::2] + image[0::2, 1::2]
+       + image[1::2, 1::2]) / 4, options={"size": "6x4"}, note="halved: the mean of each 2 x 2 pixels")
+f.case("resize", image, image.reshape(2, 4, 3, 4, 4).mean(axis=(1, 3)), options={"size": "3x2"}, note="quartered")
+f.case("resize", sharp, np.repeat(np.repeat(sharp, 2, axis=0), 2, axis=1)[:, ::3], note="nearest",
+       options={"size": "8x16", "method": "nearest"})
+
+
+def kernel_read(picture, w, h, weight, reach):
+    """Separable, by a weight function on an axis; weights divided by their sum; edges repeated."""
+    def matrix(new, old):
+        m = np.zeros((new, old))
+        for i in range(new):
+            at = (i + 0.5) / new * old - 0.5
+            taps = range(int(np.floor(at)) - reach + 1, int(np.floor(at)) + reach + 1)
+            weights = np.array([weight(at - t) for t in taps])
+            for t, share in zip(taps, weights / weights.sum()):
+                m[i, min(old - 1, max(0, t))] += share
+        return m
+
+    return np.einsum("yh,xw,hwc->yxc", matrix(h, picture.shape[0]), matrix(w, picture.shape[1]), pre(picture))
+
+
+def catmull_rom(x):
+    x = abs(x)
+    return 1.5 * x ** 3 - 2.5 * x ** 2 + 1 if x < 1 else -0.5 * x ** 3 + 2.5 * x ** 2 - 4 * x + 2 if x < 2 else 0
+
+
+def lanczos(x):
+    return np.sinc(x) * np.sinc(x / 3) if abs(x) < 3 else 0
+
+
+for method, weight, reach in (("bicubic", catmull_rom, 2), ("lanczos", lanczos, 3)):
+    f.case("resize", image, post(kernel_read(image, 20, 11, weight, reach)), within=2, note=method,
+           options={"size": "20x11", "method": method})
+
 # transform: composed as matrices on points in heights around the anchor.
 anchor = np.array([0.25, 0.5])
 

@@ -101,12 +101,21 @@ cy = (np.floor((y - H / 2) / 2) + 0.5) * 2 + H / 2
 blocks = (read(A, cx / W, cy / H) + read(B, cx / W, cy / H)) / 2
 f.case("transition.pixelize", pair, post(blocks), params={"progress": 0.5, "square": 1 / 3})
 
-p, radius = 0.25, 0.1
-reach = radius * np.sin(np.pi * p)
-total = A * (1 - s) + B * s
-for i in range(1, 17):
-    angle, r = i * np.pi * (3 - np.sqrt(5)), np.sqrt(i / 16)
-    ox, oy = reach * r * np.cos(angle) * H / W, reach * r * np.sin(angle)
-    total = total + read(A, u + ox, v + oy) * (1 - s) + read(B, u + ox, v + oy) * s
-f.case("transition.crossBlur", pair, post(total / 17), params={"progress": p, "radius": radius}, within=2)
+for p, radius in ((0.25, 0.2), (0.5, 0.1)):
+    s = p * p * (3 - 2 * p)
+    mixed = A * (1 - s) + B * s
+    half = (mixed[0::2, 0::2] + mixed[1::2, 0::2] + mixed[0::2, 1::2] + mixed[1::2, 1::2]) / 4
+    hu, hv = fixture.center_uv(W // 2, H // 2)
+    reach = radius * np.sin(np.pi * p)
+    total = np.zeros_like(half)
+    for i in range(1, 17):
+        angle, r = i * np.pi * (3 - np.sqrt(5)), np.sqrt(i / 16)
+        where = [(hv + reach * r * np.sin(angle)) * (H / 2) - 0.5,
+                 (hu + reach * r * np.cos(angle) * H / W) * (W / 2) - 0.5]
+        total += np.stack([map_coordinates(half[:, :, c], where, order=1, mode="nearest") for c in range(4)], axis=2) / 16
+    up = [v * (H / 2) - 0.5, u * (W / 2) - 0.5]
+    soft = np.stack([map_coordinates(total[:, :, c], up, order=1, mode="nearest") for c in range(4)], axis=2)
+    share = min(1, reach * H / 2)
+    f.case("transition.crossBlur", pair, post(mixed * (1 - share) + soft * share), within=2,
+           params={"progress": p, "radius": radius})
 f.write()

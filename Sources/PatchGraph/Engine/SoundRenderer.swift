@@ -1,0 +1,264 @@
+import Glibc
+import PatchMedia
+
+/// The sound of a tick: takes it from the sources, runs the sound filters, adds what each sink hears.
+///
+/// Each source and filter is asked once a tick, whoever hears it. On the tick on which a plan goes on air, wires that it does
+/// not have any more fade out and new ones fade in, so that changing a chain makes no click.
+/// Allocates only when a plan is new. Used on the clock thread.
+struct SoundRenderer {
+    /// Samples that a tick has at most: a frame a second at 48 kHz.
+    static let longestBlock = SoundRing.rate + 1
+    /// Samples that a fade takes at most: 20 ms.
+    private static let longestFade = 960
+
+    private let rate: FrameRate
+    private var pools: [AudioFormat: AudioBlockPool] = [:]
+    private var now = Side()
+    /// The plan before, on the tick of the change only.
+    private var before: Side?
+
+    /// The last two samples of what a node heard, by channel.
+    private struct Seam {
+        var last = SIMD8<Float>()
+        var previous = SIMD8<Float>()
+        /// Nothing was heard yet.
+        var isOpen = true
+    }
+
+    /// A plan's blocks at this tick, by its sounds.
+    private struct Side {
+        var executor: PlanExecutor?
+        var blocks: [AudioBlock?] = []
+        var isDone: [Bool] = []
+        /// What each sound filter and each sink heard last.
+        var seams: [Seam] = []
+        var sinkSeams: [Seam] = []
+
+        init(_ executor: PlanExecutor? = nil) {
+            self.executor = executor
+            let count = executor?.plan.sounds.count ?? 0
+            blocks = Array(repeating: nil, count: count)
+            isDone = Array(repeating: false, count: count)
+        }
+    }
+
+    init(rate: FrameRate) { self.rate = rate }
+
+    /// Begins a tick.
+    mutating func begin(_ executor: PlanExecutor) {
+        guard now.executor !== executor else { return }
+        let old = now
+        now = Side(executor)
+        now.sinkSeams = executor.sinks.map { sink in
+            old.executor?.sinks.firstIndex { $0 === sink }.map { old.sinkSeams[$0] } ?? Seam()
+        }
+        now.seams = executor.sounds.map { sound in
+            old.executor?.sounds.firstIndex { $0 === sound }.map { old.seams[$0] } ?? Seam()
+        }
+        if old.executor != nil { before = old }
+    }
+
+    /// What the sink hears at this tick, in its own format; nil when it takes no sound.
+    mutating func block(forSink index: Int, at tick: Tick) -> AudioBlock? {
+        guard let executor = now.executor, let format = executor.plan.sinks[index].audio else { return nil }
+        let heard = executor.plan.sinks[index].sounds
+        var former: [Int] = []
+        if let old = before?.executor, let place = old.sinks.firstIndex(where: { $0 === executor.sinks[index] }) {
+            former = old.plan.sinks[place].sounds
+        } else if heard.isEmpty {
+            return nil
+        }
+        let block = sum(heard, former, isNew: before == nil || former.isEmpty && heard.isEmpty, format, at: tick)
+        close(&now.sinkSeams[index], block)
+        return block
+    }
+
+    /// Where wires changed in a way that no fade can follow (two filters that swap places feed each other's past), the curve
+    /// is led from where it was to where it is now.
+    private func close(_ seam: inout Seam, _ block: AudioBlock) {
+        guard block.count > 1 else { return }
+        for channel in 0..<block.format.channels {
+            let row = block.channel(channel)
+            if before != nil, !seam.isOpen {
+                let length = min(Self.longestFade, block.count)
+                let gap = 2 * seam.last[channel] - seam.previous[channel] - row[0]
+                for index in 0..<length { row[index] += gap * (1 - AudioBlock.rise(index, of: length)) }
+            }
+            seam.previous[channel] = row[block.count - 2]
+            seam.last[channel] = row[block.count - 1]
+        }
+        seam.isOpen = false
+    }
+
+    /// Ends a tick: blocks go back to their pools.
+    mutating func end() {
+        now.executor?.endSound()
+        before = nil
+        for index in now.blocks.indices {
+            now.blocks[index] = nil
+            now.isDone[index] = false
+        }
+    }
+
+    // MARK: One node
+
+    private mutating func block(of index: Int, at tick: Tick) -> AudioBlock? {
+        if now.isDone[index] { return now.blocks[index] }
+        now.isDone[index] = true
+        guard let executor = now.executor else { return nil }
+        var former: [Int]?
+        if let old = before?.executor,
+            let place = old.sounds.firstIndex(where: { $0 === executor.sounds[index] })
+        {
+            former = old.plan.sounds[place].inputs
+        }
+        let made = make(index, executor, former, at: tick)
+        now.blocks[index] = made
+        return made
+    }
+
+    /// A block of the plan before: that of the same node in the present plan, if it has one.
+    private mutating func formerBlock(of index: Int, at tick: Tick) -> AudioBlock? {
+        guard let old = before?.executor else { return nil }
+        if let place = now.executor?.sounds.firstIndex(where: { $0 === old.sounds[index] }) {
+            return block(of: place, at: tick)
+        }
+        if before?.isDone[index] == true { return before?.blocks[index] }
+        before?.isDone[index] = true
+        let sound = old.plan.sounds[index]
+        var made: AudioBlock?
+        switch sound.body {
+        case .source(let source): made = taken(old, source, sound.format, at: tick)
+        case .filter(let processor):
+            let block = empty(sound.format, at: tick)
+            for input in sound.inputs {
+                if let part = formerBlock(of: input, at: tick) { block.add(part, .straight) }
+            }
+            if var seam = before?.seams[index] { close(&seam, block) }
+            if let parameters = old.soundParameters(index) { processor.process(block, parameters) }
+            made = block
+        }
+        before?.blocks[index] = made
+        return made
+    }
+
+    private mutating func make(_ index: Int, _ executor: PlanExecutor, _ former: [Int]?, at tick: Tick) -> AudioBlock? {
+        let sound = executor.plan.sounds[index]
+        switch sound.body {
+        case .source(let source): return taken(executor, source, sound.format, at: tick)
+        case .filter(let processor):
+            let block = sum(sound.inputs, former ?? [], isNew: former == nil, sound.format, at: tick)
+            close(&now.seams[index], block)
+            if let parameters = executor.soundParameters(index) { processor.process(block, parameters) }
+            return block
+        }
+    }
+
+    /// - Parameters:
+    ///   - former: what the same node heard in the plan before.
+    ///   - isNew: it has heard nothing yet, so that nothing needs to fade.
+    private mutating func sum(
+        _ heard: [Int], _ former: [Int], isNew: Bool, _ format: AudioFormat, at tick: Tick
+    ) -> AudioBlock {
+        let block = empty(format, at: tick)
+        let isFading = !isNew && before != nil
+        for input in heard {
+            guard let part = self.block(of: input, at: tick) else { continue }
+            let wasHeard = former.contains { isSame($0, input) }
+            block.add(part, isFading && !wasHeard ? .fadeIn(Self.longestFade) : .straight)
+        }
+        if isFading {
+            for input in former where !heard.contains(where: { isSame(input, $0) }) {
+                if let part = formerBlock(of: input, at: tick) { block.add(part, .fadeOut(Self.longestFade)) }
+            }
+        }
+        return block
+    }
+
+    /// Whether a sound of the plan before and one of the present plan are the same node.
+    private func isSame(_ former: Int, _ present: Int) -> Bool {
+        guard let old = before?.executor, let executor = now.executor else { return false }
+        return old.sounds[former] === executor.sounds[present]
+    }
+
+    private mutating func taken(_ executor: PlanExecutor, _ source: Int, _ format: AudioFormat, at tick: Tick)
+        -> AudioBlock?
+    {
+        guard case .source(let media, _) = executor.sources[source].body else { return nil }
+        let block = empty(format, at: tick)
+        _ = media.sound(at: tick, into: block)
+        return block
+    }
+
+    private mutating func empty(_ format: AudioFormat, at tick: Tick) -> AudioBlock {
+        let block = pool(format).take()
+        block.count = min(block.capacity, rate.samples(atTick: tick.index, sampleRate: format.sampleRate))
+        block.pts = tick.time
+        block.silence(count: block.count)
+        return block
+    }
+
+    private mutating func pool(_ format: AudioFormat) -> AudioBlockPool {
+        if let pool = pools[format] { return pool }
+        let pool = AudioBlockPool(
+            format: format,
+            capacity: min(
+                Self.longestBlock, Int((Double(format.sampleRate) / rate.perSecond).rounded(.up)) + 1))
+        pools[format] = pool
+        return pool
+    }
+}
+
+extension AudioBlock {
+    enum Fading {
+        case straight
+        /// From silence to full over at most so many samples, along a raised cosine.
+        case fadeIn(Int)
+        case fadeOut(Int)
+    }
+
+    /// Adds another block to this one. Mono goes to every channel, several channels to mono as their mean, otherwise channel
+    /// by channel.
+    func add(_ source: AudioBlock, _ fading: Fading) {
+        let samples = min(count, source.count)
+        let sources = source.format.channels
+        for channel in 0..<format.channels {
+            let target = self.channel(channel)
+            if sources == 1 {
+                Self.add(source.channel(0), to: target, samples, 1, fading)
+            } else if format.channels == 1 {
+                for other in 0..<sources {
+                    Self.add(source.channel(other), to: target, samples, 1 / Float(sources), fading)
+                }
+            } else if channel < sources {
+                Self.add(source.channel(channel), to: target, samples, 1, fading)
+            }
+        }
+    }
+
+    private static func add(
+        _ source: UnsafeMutablePointer<Float>, to target: UnsafeMutablePointer<Float>, _ count: Int, _ gain: Float,
+        _ fading: Fading
+    ) {
+        switch fading {
+        case .straight: for index in 0..<count { target[index] += gain * source[index] }
+        case .fadeIn(let limit):
+            let length = min(limit, count)
+            for index in 0..<length {
+                target[index] += gain * source[index] * rise(index, of: length)
+            }
+            for index in length..<max(length, count) { target[index] += gain * source[index] }
+        case .fadeOut(let limit):
+            let length = min(limit, count)
+            for index in 0..<length {
+                target[index] += gain * source[index] * (1 - rise(index, of: length))
+            }
+        }
+    }
+
+    /// (1 − cos πt) / 2
+    static func rise(_ index: Int, of length: Int) -> Float {
+        (1 - cosf(Float.pi * (Float(index) + 0.5) / Float(length))) / 2
+    }
+}

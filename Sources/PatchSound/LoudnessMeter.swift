@@ -1,0 +1,70 @@
+internal import CEBUR128
+import Glibc
+import PatchGraph
+import PatchMedia
+import Synchronization
+
+/// What a meter reads.
+///
+/// Thread-safety: a value.
+public struct Loudness: Hashable, Sendable {
+    /// LUFS over the last 0.4 s, the last 3 s, and since the meter began (gated); −∞ where nothing was heard.
+    public var momentary = -Double.infinity
+    public var shortTerm = -Double.infinity
+    public var integrated = -Double.infinity
+    /// The highest true peak of any channel since the meter began, dBTP.
+    public var truePeak = -Double.infinity
+    public init() {}
+}
+
+/// `audio.meter`: loudness and true peak by EBU R 128, of what goes through it unchanged.
+///
+/// Thread-safety: as `SoundProcessor` states; `loudness` may be read from any thread.
+public final class LoudnessMeter: SoundProcessor, @unchecked Sendable {
+    // Unchecked: the library's state is made by `prepare` before the node runs, then used by one thread; readings are
+    // behind a mutex.
+    static let kind = NodeKind(
+        NodeSchema(
+            kind: "audio.meter", role: .filter, summary: "Loudness and true peak by EBU R 128.", ports: ["audio"]),
+        .sound { _, _ in LoudnessMeter() })
+
+    private var state: UnsafeMutablePointer<ebur128_state>?
+    private var interleaved: UnsafeMutableBufferPointer<Float> = .init(start: nil, count: 0)
+    private let reading = Mutex(Loudness())
+
+    public init() {}
+
+    deinit {
+        ebur128_destroy(&state)
+        interleaved.deallocate()
+    }
+
+    public var loudness: Loudness { reading.withLock { $0 } }
+
+    public func prepare(_ format: AudioFormat, longestBlock: Int) throws {
+        state = ebur128_init(UInt32(format.channels), UInt(format.sampleRate), patch_ebur128_modes)
+        guard state != nil else { throw PatchError(.unavailable, "libebur128 has no memory for a meter") }
+        interleaved = .allocate(capacity: longestBlock * format.channels)
+    }
+
+    public func process(_ block: AudioBlock, _ parameters: SoundParameters) {
+        guard let state, block.count > 0 else { return }
+        let channels = block.format.channels
+        for channel in 0..<channels {
+            let row = block.channel(channel)
+            for index in 0..<block.count { interleaved[index * channels + channel] = row[index] }
+        }
+        guard ebur128_add_frames_float(state, interleaved.baseAddress, block.count) == 0 else { return }
+        var now = Loudness()
+        ebur128_loudness_momentary(state, &now.momentary)
+        ebur128_loudness_shortterm(state, &now.shortTerm)
+        ebur128_loudness_global(state, &now.integrated)
+        var highest = 0.0
+        for channel in 0..<channels {
+            var peak = 0.0
+            if ebur128_true_peak(state, UInt32(channel), &peak) == 0 { highest = max(highest, peak) }
+        }
+        now.truePeak = highest > 0 ? 20 * log10(highest) : -.infinity
+        reading.withLock { $0 = now }
+    }
+}

@@ -1,0 +1,2 @@
+// A library, but no plugin.
+int something(void) { return 1; }
