@@ -117,8 +117,9 @@ import Testing
         #expect(large.bands.map(\.steps) == [0..<4])
         #expect(large.bands.map(\.rows) == [44])
         #expect(large.passesText.contains("passes 1 to 4 run together over bands of 44 rows"))
-        // What fits into the shared cache is not cut.
-        #expect(try plan(1280, 720).bands.isEmpty)
+        #expect(try plan(1280, 720).bands.map(\.rows) == [136])
+        // Little is not cut.
+        #expect(try plan(640, 360).bands.isEmpty)
     }
 
     @Test func picturesThatOthersReadStayWhole() throws {

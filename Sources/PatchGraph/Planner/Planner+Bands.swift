@@ -20,10 +20,10 @@ struct BandMargin: Sendable, Equatable {
 }
 
 extension Planner {
-    /// Bytes of pictures between passes from which on they leave the cache that all cores share, so that bands pay; the same
-    /// on every machine, so that a graph has one plan (docs/decisions/bands.md).
-    static let sharedCache = 32 << 20
-    /// Bytes that a thread's bands may take of it.
+    /// Bytes of pictures between passes from which on bands were measured to pay; the same on every machine, so that a graph
+    /// has one plan (docs/decisions/bands.md).
+    static let leastBytes = 20 << 20
+    /// Bytes that a thread's bands may take.
     static let bandBytes = 4 << 20
     /// Rows that a band has at least and at most.
     static let bandRows = 32...256
@@ -98,7 +98,7 @@ extension Planner {
             alignment = max(alignment, pass.rowAlignment)
         }
         if case .always(let rows) = bandRule { return max(alignment, rows / alignment * alignment) }
-        guard rowBytes * size.height > Self.sharedCache else { return nil }
+        guard rowBytes * size.height > Self.leastBytes else { return nil }
         let fitting = min(Self.bandRows.upperBound, Self.bandBytes / max(1, rowBytes)) / alignment * alignment
         guard fitting >= Self.bandRows.lowerBound, fitting < size.height / 2 else { return nil }
         return extra / (work * Double(fitting)) <= Self.mostOverlap ? fitting : nil
