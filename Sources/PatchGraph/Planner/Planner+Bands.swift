@@ -22,7 +22,7 @@ struct BandMargin: Sendable, Equatable {
 extension Planner {
     /// Bytes of pictures between passes from which on bands were measured to pay; the same on every machine, so that a graph
     /// has one plan (docs/decisions/bands.md).
-    static let leastBytes = 20 << 20
+    static let leastBytes = 16 << 20
     /// Bytes that a thread's bands may take.
     static let bandBytes = 4 << 20
     /// Rows that a band has at least and at most.
