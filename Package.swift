@@ -67,7 +67,9 @@ let package = Package(
 
         // Measurements that scripts and tests run as programs of their own.
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
-        program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
+        program(
+            "EngineBench", "CAllocationCounter PatchFilters PatchGraph PatchKernel PatchMedia",
+            path: "Benchmarks/EngineBench"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
         program(
             "PatchBench", "Patchbay PatchFilters PatchGraph PatchKernel PatchLua PatchMedia",
