@@ -91,7 +91,7 @@ let package = Package(
             "PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
             exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
-        tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
+        tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),
         tests("PatchbayStructureTests", "PatchTesting"),
         tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
     ].filter { !$0.isTest || chosenTests?.contains($0.name) ?? true },

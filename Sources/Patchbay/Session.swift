@@ -21,6 +21,8 @@ public struct SessionOptions: Sendable {
     public var still: StillRequest?
     /// Render threads, 1…64; nil is one a core.
     public var workers: Int?
+    /// Cores that the render threads are tied to; empty leaves the choice to the system.
+    public var affinity: [Int] = []
     /// Overrides the graph's canvas.
     public var size: (width: Int, height: Int)?
     /// Overrides the graph's rate.
@@ -136,12 +138,13 @@ public final class PatchbaySession: Sendable {
     }
 
     /// Parses, builds and plans the graph. Files are opened, devices and networks are not.
+    /// - Parameter assumingDevices: devices and networks are not looked for either, as on a machine that has none.
     /// - Throws: `PatchError` with file and line.
-    public func check() throws -> CheckReport {
+    public func check(assumingDevices: Bool = false) throws -> CheckReport {
         let patch = try adjusted(try makeScript().build())
         let rehearsal = PatchRehearsal(
             registry: registry, graphDirectory: graphDirectory, bindings: options.bindings,
-            kernelCacheDirectory: options.kernelCacheDirectory)
+            kernelCacheDirectory: options.kernelCacheDirectory, assumesDevices: assumingDevices)
         return CheckReport(patch: patch, plan: try rehearsal.plan(patch), registry: registry)
     }
 
@@ -152,6 +155,7 @@ public final class PatchbaySession: Sendable {
         var configuration = EngineConfiguration()
         configuration.clock = options.isOffline ? .offline : .live
         configuration.workers = options.workers
+        configuration.affinity = options.affinity
         configuration.duration = options.duration
         configuration.graphDirectory = graphDirectory
         configuration.bindings = options.bindings

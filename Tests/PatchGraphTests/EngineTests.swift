@@ -42,6 +42,42 @@ func makeEngine(
         #expect(source.stops.load(ordering: .relaxed) == 1)
     }
 
+    @Test func coresThatAreNotThereAreNamed() throws {
+        var configuration = EngineConfiguration()
+        configuration.affinity = [1023]
+        let error = #expect(throws: PatchError.self) { _ = try Engine(configuration, registry: registry()) }
+        #expect(error?.message == "this process has no core 1023")
+        let first = try #require(Affinity.cores.first)
+        #expect(error?.remedy.contains("\(first)") == true)
+        configuration.affinity = [first, first]
+        #expect(throws: PatchError.self) { _ = try Engine(configuration, registry: registry()) }
+    }
+
+    /// The kernel's own word on where the clock thread may run.
+    @Test func renderThreadsStayOnTheirCores() throws {
+        let core = try #require(Affinity.cores.last)
+        var configuration = EngineConfiguration()
+        configuration.affinity = [core]
+        configuration.clock = .offline
+        let seen = Monitor<[Int]>([])
+        configuration.beforeTick = { _ in
+            let now = Affinity.cores
+            seen.notify { $0 = now }
+        }
+        let engine = try Engine(
+            configuration,
+            registry: registry(sources: ["count": counter(frames: 2)], sinks: ["view": CollectingSink(small)]))
+        var patch = Patch()
+        patch.add("in", "count")
+        patch.add("out", "view")
+        patch.wire("in", "out")
+        try engine.load(patch)
+        try engine.start()
+        #expect(engine.waitUntilFinished(deadline: monotonicNanoseconds() + 20_000_000_000))
+        engine.stop()
+        #expect(seen.withLock { $0 } == [core])
+    }
+
     @Test func theResultDoesNotDependOnTheNumberOfThreads() throws {
         let large = VideoFormat(.rgba, width: 640, height: 361)
         func render(_ workers: Int) throws -> [UInt8] {

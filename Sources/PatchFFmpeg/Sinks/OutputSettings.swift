@@ -59,10 +59,19 @@ struct OutputSettings: Sendable {
         audioBitrate = options.number("audioBitrate").map { Int($0) } ?? 128_000
     }
 
-    /// The format to ask the planner for: the codec's, even sides, colour by the rule for its size.
+    /// The format to ask the planner for: the codec's, even sides, limited range. Video that keeps its size keeps its matrix,
+    /// primaries, curve and siting, which the encoder's tags say, so that its planes need no conversion; else colour is by the
+    /// rule for the size.
     func format(offered: VideoFormat) -> VideoFormat {
         let wanted = size ?? offered.displaySize
-        return VideoFormat(codec.pixelFormat, width: max(2, wanted.width & ~1), height: max(2, wanted.height & ~1))
+        var format = VideoFormat(
+            codec.pixelFormat, width: max(2, wanted.width & ~1), height: max(2, wanted.height & ~1))
+        let keepsSize = wanted == offered.displaySize || offered.color.matrix == format.color.matrix
+        if offered.pixelFormat.isYCbCr, offered.color.transfer != .linear, keepsSize {
+            format.color = offered.color
+            format.color.range = .limited
+        }
+        return format
     }
 
     /// The output's rate on a graph that ticks at `tickRate`.

@@ -42,6 +42,7 @@ extension Engine {
             var planner = Planner(
                 compiler: compiler, parameters: parameters, provider: nodes, fixedRate: rate,
                 defaultSize: (patch.settings.width ?? 1280, patch.settings.height ?? 720))
+            planner.bandRule = configuration.bandRule
             let plan = try planner.plan(patch)
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }

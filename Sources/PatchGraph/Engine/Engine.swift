@@ -66,7 +66,8 @@ public final class Engine: Sendable {
     }
     let chores = Monitor<[Chore]>([])
 
-    /// - Throws: `PatchError.unavailable` when threads or the kernel compiler cannot be had.
+    /// - Throws: `PatchError.unavailable` when threads or the kernel compiler cannot be had; `PatchError.usage` for cores that
+    ///   are not there.
     public init(_ configuration: EngineConfiguration = EngineConfiguration(), registry: NodeRegistry) throws {
         self.configuration = configuration
         self.registry = registry
@@ -74,7 +75,10 @@ public final class Engine: Sendable {
         var options = configuration.compiler
         options.cacheDirectory = configuration.kernelCacheDirectory
         compiler = KernelCompiler(options)
-        workers = try Workers(count: configuration.workers ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        let affinity = configuration.affinity
+        try Affinity.check(affinity)
+        let cores = affinity.isEmpty ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) : affinity.count
+        workers = try Workers(count: configuration.workers ?? cores, cores: affinity)
         let chores = chores
         let caretaker = try PosixThread(name: "patch-caretaker") { [weak self] in
             while let chore = chores.wait({ $0.isEmpty ? nil : $0.removeFirst() }) {
@@ -98,7 +102,10 @@ public final class Engine: Sendable {
             }
         }
         air.notify { $0.isRunning = true }
-        let clock = try PosixThread(name: "patch-clock", niceness: -10) { self.runClock() }
+        let clock = try PosixThread(name: "patch-clock", niceness: -10) {
+            if let core = self.configuration.affinity.first { Affinity.pin(toCore: core) }
+            self.runClock()
+        }
         threads.withLock { $0.clock = clock }
     }
 

@@ -13,8 +13,12 @@ public struct EngineConfiguration: Sendable {
     }
 
     public var clock: ClockKind = .live
-    /// Render threads, 1…64; nil is one a core.
+    /// Render threads, 1…64; nil is one a core (one for each core of `affinity`, where it names some).
     public var workers: Int?
+    /// Cores that the render threads are tied to, the clock thread (which renders too) to the first; more threads than cores
+    /// begin again at the first. Empty leaves the choice to the system.
+    public var affinity: [Int] = []
+    package var bandRule = BandRule.measured
     /// Ticks to run, from the start; nil runs until `stop` or (offline) until every source ended.
     public var duration: MediaTime?
     public var graphDirectory = "."

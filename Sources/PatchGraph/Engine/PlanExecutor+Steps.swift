@@ -28,9 +28,22 @@ extension PlanExecutor {
             return false
         }
         slots[output] = frame
+        if let group = work[index].group {
+            guard let job = job(group, index, frame, context) else { return false }
+            workers.run(job, bands: group.bandCount, isSmall: frame.width * frame.height < Workers.smallestShared)
+            return true
+        }
         guard let job = job(index, pass, frame, context) else { return false }
         workers.run(job)
         return true
+    }
+
+    /// A group over the pictures that are bound now.
+    private func job(_ group: BandGroup, _ index: Int, _ frame: Frame, _ context: FrameContext) -> BandGroupJob? {
+        guard let uniformBase = uniforms.baseAddress else { return nil }
+        return BandGroupJob(
+            group: group, outside: UnsafeBufferPointer(start: images.baseAddress, count: work[index].inputs.count),
+            output: ImageReference(frame), uniforms: UnsafePointer(uniformBase), context: context)
     }
 
     /// A pass over the pictures that are bound now.
@@ -192,11 +205,14 @@ extension PlanExecutor {
                 if work[index].frameOperation == nil { operate(index, tick, alone) }
                 continue
             }
-            guard let pass = work[index].pass, bindInputs(of: index) == .max, let frame = work[index].pool?.take()
-            else {
+            guard !work[index].isGrouped, let pass = work[index].pass, bindInputs(of: index) == .max,
+                let frame = work[index].pool?.take()
+            else { continue }
+            slots[work[index].output] = frame
+            if let group = work[index].group {
+                job(group, index, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
                 continue
             }
-            slots[work[index].output] = frame
             job(index, pass, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
         }
         for slot in slots.indices { slots[slot] = nil }

@@ -39,6 +39,10 @@ final class PlanExecutor: @unchecked Sendable {
         var toleratesMissingInputs = false
         var ends: PassEnds?
         var data: OperatorData?
+        /// The passes that run band by band, at the last one's place.
+        var group: BandGroup?
+        /// Runs in a group, at the place of its last step.
+        var isGrouped = false
         /// Runs though nobody may need its picture, because its numbers are read.
         var isWatched = false
     }
@@ -112,7 +116,7 @@ final class PlanExecutor: @unchecked Sendable {
             keys.insert(key)
             return store.pool(key)
         }
-        let steps = plan.steps.map { step -> Work in
+        let all = plan.steps.map { step -> Work in
             var work = Work(inputs: place(step.inputs), output: step.output, releases: place(step.releases))
             switch step {
             case .pass(let pass):
@@ -135,6 +139,17 @@ final class PlanExecutor: @unchecked Sendable {
                 work.isWatched = operate.isWatched
             }
             return work
+        }
+        var steps = all
+        for bands in plan.bands {
+            let group = BandGroup(bands, plan: plan, workers: workers)
+            for index in bands.steps.dropLast() { steps[index].isGrouped = true }
+            let last = bands.steps.upperBound - 1
+            steps[last].group = group
+            steps[last].inputs = place(group.outside)
+            // What members no longer need is needed until the group has run.
+            steps[last].releases = place(bands.steps.flatMap { plan.steps[$0].releases })
+            for index in bands.steps.dropLast() { steps[index].releases = 0..<0 }
         }
         poolKeys = keys
         hasDemand = steps.contains { $0.operation != nil || $0.ends != nil }
@@ -273,7 +288,7 @@ final class PlanExecutor: @unchecked Sendable {
         let context = FrameContext(time: tick.time.seconds, frame: tick.index)
         var start = monotonicNanoseconds()
         for index in work.indices {
-            if needed[work[index].output], run(index, tick, context, workers) {
+            if needed[work[index].output], !work[index].isGrouped, run(index, tick, context, workers) {
                 let end = monotonicNanoseconds()
                 durations[index] = end - start
                 start = end

@@ -100,12 +100,16 @@ package final class Workers: @unchecked Sendable {
     /// Below this many output pixels a pass runs on the caller alone: waking a thread costs more.
     static let smallestShared = 64 * 1024
 
-    /// - Parameter cpus: CPU for each thread after the first, or empty to let the system choose.
-    package init(count: Int) throws {
+    /// - Parameter cores: one for each thread, the caller's own (who ties himself) first; empty lets the system choose.
+    package init(count: Int, cores: [Int] = []) throws {
         self.count = max(1, min(64, count))
         for index in 1..<max(1, self.count) {
+            let core = cores.isEmpty ? nil : cores[index % cores.count]
             threads.append(
-                try PosixThread(name: "patch-render-\(index)", niceness: -5) { [unowned self] in self.loop() })
+                try PosixThread(name: "patch-render-\(index)", niceness: -5) { [unowned self] in
+                    if let core { Affinity.pin(toCore: core) }
+                    self.loop()
+                })
         }
     }
 

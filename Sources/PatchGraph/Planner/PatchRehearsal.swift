@@ -15,11 +15,15 @@ public struct PatchRehearsal {
     private let compiler: KernelCompiler
     private let graphDirectory: String
     private let bindings: [String: String]
+    private let assumesDevices: Bool
 
+    /// - Parameter assumesDevices: cameras, screens, streams and unbound inputs are not even looked for: a plan can be shown on
+    ///   a machine that has none.
     public init(
         registry: NodeRegistry, graphDirectory: String, bindings: [String: String] = [:],
-        kernelCacheDirectory: String? = nil
+        kernelCacheDirectory: String? = nil, assumesDevices: Bool = false
     ) {
+        self.assumesDevices = assumesDevices
         self.registry = registry
         self.graphDirectory = graphDirectory
         self.bindings = bindings
@@ -31,7 +35,8 @@ public struct PatchRehearsal {
     /// - Throws: `PatchError` exactly as a load on air would.
     public func plan(_ patch: Patch) throws -> Plan {
         let nodes = RehearsedNodes(
-            registry: registry, patch: patch, graphDirectory: graphDirectory, bindings: bindings)
+            registry: registry, patch: patch, graphDirectory: graphDirectory, bindings: bindings,
+            assumesDevices: assumesDevices)
         defer { nodes.close() }
         var planner = Planner(
             compiler: compiler, parameters: ParameterStore(), provider: nodes, fixedRate: nil,
@@ -47,14 +52,19 @@ private final class RehearsedNodes: NodeProvider {
     private let settings: GraphSettings
     private let graphDirectory: String
     private let bindings: [String: String]
-    private var sources: [NodeID: (source: any MediaSource, format: SourceFormat)] = [:]
+    private var sources: [NodeID: (source: (any MediaSource)?, format: SourceFormat)] = [:]
     private var sinks: [NodeID: any MediaSink] = [:]
     private var natives: [any NativeNode] = []
     private(set) var notes: [PatchNote] = []
     /// What nodes said while they were opened.
     private let said = Monitor<[PatchNote]>([])
 
-    init(registry: NodeRegistry, patch: Patch, graphDirectory: String, bindings: [String: String]) {
+    private let assumesDevices: Bool
+
+    init(
+        registry: NodeRegistry, patch: Patch, graphDirectory: String, bindings: [String: String], assumesDevices: Bool
+    ) {
+        self.assumesDevices = assumesDevices
         self.registry = registry
         settings = patch.settings
         self.graphDirectory = graphDirectory
@@ -62,7 +72,7 @@ private final class RehearsedNodes: NodeProvider {
     }
 
     func close() {
-        for (source, _) in sources.values { source.stop() }
+        for (source, _) in sources.values { source?.stop() }
         for native in natives { native.stop() }
     }
 
@@ -103,8 +113,8 @@ private final class RehearsedNodes: NodeProvider {
             throw PatchError(.graph, "\(node.kind) is no source", node: node.id, at: node.location)
         }
         do {
-            let source = try make(node.options, environment(node))
-            if isExternal(node) {
+            let made = isExternal(node) && assumesDevices ? nil : try make(node.options, environment(node))
+            guard let source = made, !isExternal(node) else {
                 let size = node.options.size("size") ?? (settings.width ?? 1280, settings.height ?? 720)
                 var orientation = Orientation.identity
                 if let named = node.options.string("orientation") {
@@ -118,7 +128,7 @@ private final class RehearsedNodes: NodeProvider {
                     PatchNote(
                         message: "'\(node.id)' (\(node.kind)) was not opened; assumed \(size.0)x\(size.1)",
                         node: node.id, location: node.location))
-                sources[node.id] = (source, format)
+                sources[node.id] = (made, format)
                 return format
             }
             do {

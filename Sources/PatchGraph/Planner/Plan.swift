@@ -8,6 +8,8 @@ public struct Plan: Sendable {
     /// Sources that steps or sinks read, each with the slot that its frame goes to.
     public internal(set) var sources: [PlanSource] = []
     public internal(set) var steps: [PlanStep] = []
+    /// Steps that run together, in order.
+    public internal(set) var bands: [PlanBands] = []
     public internal(set) var sinks: [PlanSink] = []
     /// Sources' sound and sound filters that sinks hear, upstream first.
     public internal(set) var sounds: [PlanSound] = []

@@ -27,7 +27,11 @@ extension Plan {
                 lines.append("  writes \(slots[pass.output])\(pass.planesText)")
                 lines.append(
                     "  kernel \(pass.compiled.description.kernel.valueCount) values; ends here because \(pass.reason)")
-                lines.append("  computes in \(pass.compiled.arithmetic)")
+                var arithmetic = "\(pass.compiled.arithmetic)"
+                if let chroma = pass.chroma, "\(chroma.arithmetic)" != arithmetic {
+                    arithmetic += "; chroma in \(chroma.arithmetic)"
+                }
+                lines.append("  computes in \(arithmetic)")
             case .process(let process):
                 slotNames[process.output] = process.id
                 lines.append("native \(process.id)")
@@ -45,6 +49,12 @@ extension Plan {
                 "memory: \(memory.key.picture) of \(memory.node), \(memory.depth) "
                     + "frame\(memory.depth == 1 ? "" : "s") of \(memory.key.format), \((memory.bytes + 1023) / 1024) KB"
             )
+        }
+        for group in bands {
+            let last = group.steps.upperBound
+            lines.append(
+                "passes \(group.steps.lowerBound + 1) to \(last) run together over bands of \(group.rows) rows; only the last "
+                    + "picture is whole")
         }
         for sink in sinks {
             if sink.isLeftOut {

@@ -174,6 +174,8 @@ extension Planner {
         if let preferred, kind.formats.contains(preferred.pixelFormat), preferred.premultiplied {
             format = VideoFormat(
                 preferred.pixelFormat, width: size.width, height: size.height, color: preferred.color)
+        } else if let video = videoFormat(picture, among: kind.formats) {
+            format = video
         }
         let key = upstream.map { ConversionKey(node: $0, format: format, fill: .stretch) }
         if let key, let known = conversions[key] { return known }

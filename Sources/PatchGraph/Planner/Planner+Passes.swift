@@ -17,19 +17,21 @@ extension Planner {
     func intermediate(_ expression: PictureExpression, readIn reader: KernelSpace = .rgb) -> VideoFormat {
         if let planar = planarFormat(expression), reader != .rgb || prefersPlanes(expression) { return planar }
         return VideoFormat(
-            .half(channels: expression.channels), width: expression.width, height: expression.height, color: .srgb)
+            .half(channels: expression.channels), width: expression.width, height: expression.height,
+            color: encodedColor(expression))
     }
 
     /// The picture in a slot, computed as an intermediate when it was not; later readers of the node find it there.
     mutating func store(
-        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb
+        _ picture: Picture, ofNode upstream: NodeID?, readIn reader: KernelSpace = .rgb, asLight: Bool = false,
+        because reason: String = "its reader looks at other pixels"
     ) throws -> StoredPicture {
         switch picture {
         case .stored(let stored): return stored
         case .expression(let expression):
+            let format = intermediate(expression, readIn: reader)
             let stored = try compute(
-                expression, as: intermediate(expression, readIn: reader),
-                reason: "its reader looks at neighbouring or other pixels")
+                expression, as: asLight ? linear(format) : format, reason: reason)
             if let upstream { pictures[upstream] = .stored(stored) }
             return stored
         }

@@ -6,7 +6,7 @@ extension Planner {
     /// The format in which an intermediate keeps planes apart: its inputs' layout at 10 bits, so that what is rounded between
     /// passes is a quarter of an 8-bit code; nil where the kernel or its inputs do not allow it.
     func planarFormat(_ expression: PictureExpression) -> VideoFormat? {
-        guard expression.kernel.space != .rgb,
+        guard expression.kernel.space != .rgb, expression.channels == 4,
             let first = expression.inputs.first(where: { $0.format.pixelFormat.isYCbCr })?.format,
             let deep = first.pixelFormat.deepPlanes
         else { return nil }
@@ -23,6 +23,37 @@ extension Planner {
         (format.width, format.height) = (expression.width, expression.height)
         format.orientation = .identity
         return format
+    }
+
+    /// The same for one of these formats: video whose planes another order of planes holds as well.
+    func videoFormat(_ picture: Picture, among formats: [PixelFormat]) -> VideoFormat? {
+        let found: VideoFormat?
+        switch picture {
+        case .expression(let expression): found = videoFormat(expression)
+        case .stored(let stored):
+            found = stored.format.pixelFormat.isYCbCr && stored.format.orientation == .identity ? stored.format : nil
+        }
+        guard var format = found, let deep = format.pixelFormat.deepPlanes else { return nil }
+        if formats.contains(format.pixelFormat) { return format }
+        guard format.pixelFormat.bitDepth == 8,
+            let other = formats.first(where: { $0.bitDepth == 8 && $0.deepPlanes == deep })
+        else { return nil }
+        format.pixelFormat = other
+        return format
+    }
+
+    /// A source's picture as it stands: turned by itself where its samples can be moved as they are. Read through its
+    /// orientation, every pixel costs a gather for each sample; planes that are moved first are read as any others.
+    mutating func upright(_ stored: StoredPicture, of node: PatchNode) throws -> StoredPicture {
+        guard UprightOperator.supports(stored.format) else { return stored }
+        let turning = try UprightOperator(stored.format, compiler: compiler)
+        let slot = newSlot(turning.output)
+        plan.steps.append(
+            .operate(
+                PlanOperate(
+                    id: node.id, name: "upright", work: turning, inputs: [stored.slot], output: slot,
+                    uniformOffset: plan.uniformCount, toleratesMissingInputs: false, data: nil, isWatched: false)))
+        return StoredPicture(slot: slot, format: turning.output)
     }
 
     /// Whether an expression reads so much around each pixel that its planes should be computed apart even for an R'G'B'

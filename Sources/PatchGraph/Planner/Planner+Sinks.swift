@@ -18,6 +18,12 @@ extension Planner {
         }
         var slot: Int?
         if let picture, let wanted = request.video {
+            // BT.601's and BT.709's primaries differ too little to be worth a word at every sink.
+            let wide: Set<ColorSpec.Primaries> = [.bt2020, .displayP3]
+            let colors = colors(of: picture).filter {
+                wide.contains($0.primaries) || wide.contains(wanted.color.primaries)
+            }
+            notePrimaries(node, colors + (colors.isEmpty ? [] : [wanted.color]))
             let stored = try converted(picture, ofNode: wire?.from, to: wanted, fill: request.fill, for: node)
             slot = stored.slot
             // What is wired on behind a sink sees the sink's own frames.
@@ -55,18 +61,23 @@ extension Planner {
             let (shrinkX, shrinkY) = placement.shrink(from: picture.size, to: target)
             let blocks = (x: max(1, min(16, Int(shrinkX))), y: max(1, min(16, Int(shrinkY))))
             if blocks.x > 1 || blocks.y > 1 {
-                let stored = try store(current, ofNode: upstream, readIn: .any)
+                let kernel = inGraphsLight(StandardKernels.reduce(x: blocks.x, y: blocks.y))
+                let stored = try store(current, ofNode: upstream, readIn: kernel.space)
                 let reduced = PictureExpression(
-                    kernel: StandardKernels.reduce(x: blocks.x, y: blocks.y), inputs: [stored], uniforms: [],
+                    kernel: kernel, inputs: [try inLight(stored, of: kernel, ofNode: upstream)], uniforms: [],
                     width: (stored.size.width + blocks.x - 1) / blocks.x,
                     height: (stored.size.height + blocks.y - 1) / blocks.y, nodes: [])
+                let format = intermediate(reduced, readIn: kernel.space)
+                let shrunk = kernel.light == .linear ? linear(format) : format
                 current = .stored(
-                    try compute(reduced, as: intermediate(reduced, readIn: .any), reason: "shrinks for '\(node.id)'"))
+                    try compute(reduced, as: shrunk, reason: "shrinks for '\(node.id)'"))
             }
-            let stored = try store(current, ofNode: blocks == (1, 1) ? upstream : nil, readIn: .any)
+            let kernel = inGraphsLight(StandardKernels.place(filter: .bilinear))
+            let owner = blocks == (1, 1) ? upstream : nil
+            let stored = try store(current, ofNode: owner, readIn: kernel.space)
             current = .expression(
                 PictureExpression(
-                    kernel: StandardKernels.place(filter: .bilinear), inputs: [stored],
+                    kernel: kernel, inputs: [try inLight(stored, of: kernel, ofNode: owner)],
                     uniforms: [placement.destination, [0, 0, 0, 1], placement.crop].map { .constant($0) },
                     width: target.width, height: target.height, nodes: []))
         }

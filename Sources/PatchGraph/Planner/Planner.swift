@@ -39,6 +39,7 @@ struct Planner {
     /// it, one conversion of the picture is cheaper than one for each read.
     static let mostPackedReads = 4
 
+    var bandRule = BandRule.measured
     var plan = Plan()
     var pictures: [NodeID: Picture] = [:]
     var readers: [NodeID: Int] = [:]
@@ -102,6 +103,7 @@ struct Planner {
         }
         try captureLoops(checked)
         assignReleases()
+        formBands()
         return plan
     }
 
@@ -117,7 +119,7 @@ struct Planner {
             if anyRate == nil { anyRate = format.rate }
             let slot = format.video.map { newSlot($0) }
             if let slot, let video = format.video {
-                pictures[node.id] = .stored(StoredPicture(slot: slot, format: video))
+                pictures[node.id] = .stored(try upright(StoredPicture(slot: slot, format: video), of: node))
             }
             if format.audio != nil { soundSources[node.id] = plan.sources.count }
             plan.sources.append(
@@ -175,7 +177,8 @@ struct Planner {
                 return .parameter(storeIndex: found.index, count: found.count)
             }
             var expression = PictureExpression(
-                kernel: kernel, inputs: [], uniforms: uniforms, width: stageSize.width, height: stageSize.height,
+                kernel: inGraphsLight(kernel), inputs: [], uniforms: uniforms, width: stageSize.width,
+                height: stageSize.height,
                 channels: stage.channels, nodes: [node.id])
             for source in stage.inputs {
                 switch source {
@@ -191,6 +194,7 @@ struct Planner {
                     _ = try join(.stored(stored), ofNode: nil, readers: 1, into: &expression)
                 }
             }
+            notePrimaries(node, expression.inputs.map(\.format.color))
             work.results.append(.expression(try mergeInputs(expression)))
         }
         try capturePast(&work)
@@ -211,13 +215,7 @@ struct Planner {
         let space = expression.kernel.space
         let reads = expression.kernel.footprint(ofInput: index)
         if case .expression(let producer) = picture, sameSize, reads == .point, mayShare(space, producer) {
-            let isCheap = readers <= 1 || isCheap(producer)
-            let fits =
-                producer.kernel.valueCount + expression.kernel.valueCount <= Self.largestPass
-                && producer.inputs.count + expression.kernel.inputs.count <= Self.mostInputs
-            // A stencil inside a stencil would need the registers of both at once: beautify's last pass took four times as long.
-            let isTangled = !producer.kernel.isPoint && !expression.kernel.isPoint
-            if isCheap, fits, !isTangled {
+            if obstacle(to: producer, in: expression, readers) == nil {
                 let consumer = expression.kernel
                 expression.kernel = try wrap { () throws(KernelError) in
                     try consumer.inlining(producer.kernel, asInput: index)
@@ -228,7 +226,11 @@ struct Planner {
                 return nil
             }
         }
-        var stored = try store(picture, ofNode: upstream, readIn: space)
+        let readsLight = needsStoredLight(expression.kernel, input: index, sameSize: sameSize)
+        let reason = reasonToStore(picture, for: expression, sameSize: sameSize, reads, readers)
+        var stored = try store(
+            picture, ofNode: upstream, readIn: space, asLight: readsLight && readers <= 1, because: reason)
+        if readsLight { stored = try asLight(stored, ofNode: upstream) }
         if sameSize, reads.reads > Self.mostPackedReads, !readsInPlanes(expression, stored) {
             stored = try unpacked(stored, ofNode: upstream)
         }
@@ -239,6 +241,41 @@ struct Planner {
         }
         expression.inputs.append(read)
         return stored
+    }
+
+    /// Why a reader's pass should not compute what it reads at the pixel itself; nil when it should.
+    private func obstacle(
+        to producer: PictureExpression, in reader: PictureExpression, _ readers: Int
+    ) -> String? {
+        if readers > 1, !isCheap(producer) { return "several read it, and it is too dear to compute for each" }
+        if producer.kernel.valueCount + reader.kernel.valueCount > Self.largestPass
+            || producer.inputs.count + reader.kernel.inputs.count > Self.mostInputs
+        {
+            return "the pass would be too large with its reader"
+        }
+        // A stencil inside a stencil would need the registers of both at once: beautify's last pass took four times as long.
+        return producer.kernel.isPoint || reader.kernel.isPoint ? nil : "both it and its reader look at pixels around"
+    }
+
+    /// Why a picture is stored in place of being computed by its reader, for `graph --passes`.
+    private func reasonToStore(
+        _ picture: Picture, for reader: PictureExpression, sameSize: Bool, _ reads: Footprint, _ readers: Int
+    ) -> String {
+        guard case .expression(let producer) = picture else { return "" }
+        let name = "'\(reader.nodes.last ?? reader.kernel.name)'"
+        if !sameSize { return "\(name) is \(reader.width)x\(reader.height)" }
+        switch reads {
+        case .gather: return "\(name) looks at computed places"
+        case .stencil(let left, let right, let up, let down):
+            return "\(name) looks at pixels up to \(max(left, right, up, down)) away"
+        case .unused, .point: break
+        }
+        if !mayShare(reader.kernel.space, producer) {
+            return producer.kernel.space == .any
+                ? "it is cheaper plane by plane, and \(name) works in rgb"
+                : "it works in \(producer.kernel.space.rawValue), \(name) in \(reader.kernel.space.rawValue)"
+        }
+        return obstacle(to: producer, in: reader, readers) ?? "\(name) reads it"
     }
 
     /// Whether a reader's kernel and what it reads may be one: both can work in one space, and neither loses by it.

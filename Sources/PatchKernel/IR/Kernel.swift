@@ -63,6 +63,17 @@ public struct Kernel: Hashable, Sendable {
         return result
     }
 
+    /// Rows above and below a pixel that the kernel reads of an input; nil where that is not known before it runs, or where
+    /// rows beyond an edge come from the other end of the picture.
+    public func rowReach(ofInput input: Int) -> (up: Int, down: Int)? {
+        let wraps = nodes.contains { if case .tap(input, _, let dy, .wrap) = $0.kind { dy != 0 } else { false } }
+        switch footprint(ofInput: input) {
+        case .unused, .point: return (0, 0)
+        case .stencil(_, _, let up, let down): return wraps ? nil : (up, down)
+        case .gather: return nil
+        }
+    }
+
     /// Whether the result changes with the time or the frame number though all inputs stay the same.
     public var dependsOnTime: Bool {
         nodes.contains { node in

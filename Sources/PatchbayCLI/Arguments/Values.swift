@@ -37,6 +37,25 @@ extension Arguments {
         return Double(text)
     }
 
+    /// "0,1" or "2-5,8": numbers of cores; none where the option is not given.
+    func cores(_ name: String) throws -> [Int] {
+        guard let text = value(name) else { return [] }
+        var cores: [Int] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+            guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1], first >= 0,
+                first <= last, last < 1024
+            else {
+                throw PatchError(
+                    .usage, "--\(name) '\(text)' names no cores", remedy: "write numbers and ranges, such as 0,1 or 2-5"
+                )
+            }
+            cores += first...last
+        }
+        try Affinity.check(cores)
+        return cores
+    }
+
     /// "1280x720", each side 1…16384.
     func size(_ name: String) throws -> (width: Int, height: Int)? {
         guard let text = value(name) else { return nil }

@@ -16,7 +16,7 @@ enum GraphCommand: Command {
             throw Arguments.usage("--dot and --passes exclude each other", specification)
         }
         let session = try PatchbaySession(SessionOptions(GraphOptions(arguments), isOffline: true))
-        let report = try session.check()
+        let report = try session.check(assumingDevices: true)
         console.print(arguments.has("passes") ? report.plan.passesText : report.patch.dot(registry: report.registry))
         return .success
     }

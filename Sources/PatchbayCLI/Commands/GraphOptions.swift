@@ -10,6 +10,8 @@ struct GraphOptions {
     var size: (width: Int, height: Int)?
     var rate: FrameRate?
     var threads: Int?
+    /// Cores for the render threads.
+    var affinity: [Int]
     /// Seconds.
     var duration: Double?
 
@@ -29,6 +31,7 @@ struct GraphOptions {
     static let running: [CommandSpecification.Option] = [
         .init(name: "duration", value: "TIME", summary: "end after 10, 2.5s, 3m or 1:30 of graph time"),
         .init(name: "threads", value: "N", summary: "render threads, 1…64; else one a core"),
+        .init(name: "affinity", value: "CORES", summary: "cores to tie the render threads to, such as 0,1 or 2-5"),
     ]
     static let json = CommandSpecification.Option(
         name: "json", value: nil, summary: "print JSON for programs instead of text for people")
@@ -40,6 +43,7 @@ struct GraphOptions {
         size = try arguments.size("size")
         rate = try arguments.rate("fps")
         threads = try arguments.integer("threads", in: 1...64)
+        affinity = try arguments.cores("affinity")
         duration = try arguments.seconds("duration")
     }
 }
@@ -53,6 +57,7 @@ extension SessionOptions {
         size = options.size
         rate = options.rate
         workers = options.threads
+        affinity = options.affinity
         duration = options.duration.map { MediaTime(seconds: $0) }
     }
 }

@@ -5,6 +5,7 @@
 -- the picture from above; falloff: 0…1, 0 is a hard edge. With top below bottom's place both blurs meet; away is cut at 1.
 return kernel {
   summary = "Looks like a miniature: a band in focus, the rest blurred.",
+  space = "any",
   alpha = "premultiplied",
   keepsAlpha = false,
   params = {

@@ -3,6 +3,7 @@
 -- start: 0…2, finish: 0…2 of the picture's sides; center: uv. amount: 0…1, neutral 0; color: any.
 return kernel {
   summary = "Fades towards the corners.",
+  space = "any",
   params = {
     amount = { 1, min = 0, max = 1, neutral = 0, label = "Amount" },
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

@@ -5,6 +5,7 @@
 -- without meaning (but finite). Neutral: the frame's own corners.
 return kernel {
   summary = "Pins the four corners of the picture to places.",
+  space = "any",
   size = "optional",
   alpha = "premultiplied",
   keepsAlpha = false,

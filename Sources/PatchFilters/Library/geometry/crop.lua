@@ -6,6 +6,7 @@
 -- Neutral: 0, 0, 1, 1.
 return kernel {
   summary = "Shows a part of the picture.",
+  space = "any",
   size = "optional",
   alpha = "premultiplied",
   space = "any",

@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "The picture fills a frame of another shape; what does not fit is cut off.",
+  space = "any",
   size = "required",
   alpha = "premultiplied",
   space = "any",

@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Bends the picture like a fisheye lens.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

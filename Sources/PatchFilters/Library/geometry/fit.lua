@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "The whole picture in a frame of another shape, with bars.",
+  space = "any",
   size = "required",
   alpha = "premultiplied",
   keepsAlpha = false,

@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Mirrors one sector all around, like a kaleidoscope.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

@@ -7,6 +7,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Straightens what a lens has bent.",
+  space = "any",
   alpha = "premultiplied",
   keepsAlpha = false,
   params = {

@@ -7,6 +7,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Puts a margin around the picture.",
+  space = "any",
   size = "optional",
   alpha = "premultiplied",
   keepsAlpha = false,

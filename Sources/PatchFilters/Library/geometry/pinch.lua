@@ -8,6 +8,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Pinches the picture around a place.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

@@ -30,6 +30,7 @@ end
 
 return kernel {
   summary = "Gives the picture another size.",
+  space = "any",
   size = "required",
   alpha = "premultiplied",
   space = "any",

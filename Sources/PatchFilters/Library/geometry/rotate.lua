@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Turns the picture about its centre.",
+  space = "any",
   size = "optional",
   alpha = "premultiplied",
   keepsAlpha = false,

@@ -4,6 +4,7 @@
 -- center: uv; amount: 0…1, neutral 0.
 return kernel {
   summary = "Stretches the middle of the picture.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

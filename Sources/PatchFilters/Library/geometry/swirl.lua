@@ -6,6 +6,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Twists the picture around a place.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

@@ -8,6 +8,7 @@ local places = require "library.places"
 
 return kernel {
   summary = "Moves, scales, turns and tilts the picture.",
+  space = "any",
   size = "optional",
   alpha = "premultiplied",
   keepsAlpha = false,

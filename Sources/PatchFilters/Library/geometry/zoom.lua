@@ -3,6 +3,7 @@
 -- factor: 1…32, neutral 1; center: uv of the picture that comes to the middle, as far as the edges allow.
 return kernel {
   summary = "Magnifies a part of the picture.",
+  space = "any",
   alpha = "premultiplied",
   space = "any",
   keepsAlpha = false,

@@ -9,6 +9,8 @@ local transition = {}
 function transition.frame(table)
   table.inputs = table.inputs or { "from", "to" }
   table.alpha = "premultiplied"
+  -- It only weighs colours, so that it works on video as it is; one that looks at them says otherwise.
+  table.space = table.space or "any"
   table.keepsAlpha = false
   -- At its ends nothing is computed, nor what feeds only the other picture.
   table.ends = "progress"

@@ -7,6 +7,7 @@ local transition = require "library.transition"
 return kernel(transition.frame {
   summary = "Wipes in the order of a grey picture.",
   inputs = { "from", "to", "map" },
+  space = "rgb",
   params = {
     softness = { 0.1, min = 0, max = 1, label = "Softness" },
     invert = { false, label = "Light first" },
