@@ -4,9 +4,8 @@ import PatchMedia
 enum LuaMessages {
     /// Words of later versions, and what to do without them.
     static let laterWords: [String: String] = [
-        "mixer": "stack pictures with blend.normal", "transition": "fade with node:ramp(…) on blend.normal's opacity",
         "audio": "a wire carries a source's sound along as it is",
-        "delay": "wire the picture straight on", "ffmpeg": "use a filter of `patchbay filters`, or a kernel",
+        "ffmpeg": "use a filter of `patchbay filters`, or a kernel",
         "io": "scripts read no files: use image{ file = … } and require", "dofile": "use require \"module\"",
         "loadfile": "use require \"module\"", "package": "use require \"module\"",
         "debug": "use log(…)", "warn": "use log(…)",
