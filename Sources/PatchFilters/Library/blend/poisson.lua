@@ -1,6 +1,7 @@
 -- Seamless cloning (Perez, Gangnet, Blake 2003): where the overlay's alpha reaches 1/2, the picture gets the overlay's gradients
--- and keeps its own colours along the border: overlay + m, with m the membrane that is image - overlay on the border and has
--- no Laplacian inside. Outside nothing changes. Encoded straight colour; the picture's alpha is kept.
+-- and keeps its own colours along the border: overlay + m, with m the membrane that is image - overlay on the border (the
+-- outermost pixels of the overlay, whose colours are known) and has no Laplacian inside. Outside nothing changes. Encoded
+-- straight colour; the picture's alpha is kept.
 -- m is found from coarse to fine (six halvings, then two rounds of averaging four neighbours on each size), which is within a
 -- few 255ths of the exact solution where GPUImage's ten rounds on the full size hardly leave the border; its name is kept.
 -- mix: 0…1, neutral 0, also weighed by the overlay's alpha, so that soft borders stay soft.
@@ -14,8 +15,10 @@ local function relax(known, m)
 end
 
 local passes = {
-  { name = "known1", alpha = "straight", inputs = { "image", "overlay" }, pixel = function(image, overlay)
-    return vec4(image.rgb - overlay.rgb, 1 - step(0.5, overlay.a))
+  { name = "known1", alpha = "straight", inputs = { "image", "overlay" }, sample = function(image, overlay)
+    local function inside(x, y) return step(0.5, overlay:at(x, y).a) end
+    local around = min(min(inside(-1, 0), inside(1, 0)), min(inside(0, -1), inside(0, 1)))
+    return vec4(image:at(0, 0).rgb - overlay:at(0, 0).rgb, inside(0, 0) * (1 - around))
   end },
 }
 local function add(pass)

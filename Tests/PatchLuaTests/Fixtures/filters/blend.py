@@ -172,9 +172,11 @@ f.case("blend.chromaKeyBlend", {"image": front, "background": back}, expected)
 
 
 def poisson(target, source, inside):
-    """The exact discrete membrane: a sparse linear system over the inner pixels, border pixels of the frame having fewer
-    neighbours."""
+    """The exact discrete membrane: a sparse linear system over the pixels whose four neighbours are inside too; the others
+    take the target's colour."""
     h, w = inside.shape
+    padded = np.pad(inside, 1, mode="edge")
+    inside = inside & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
     index = {p: i for i, p in enumerate(zip(*np.nonzero(inside)))}
     a = lil_matrix((len(index), len(index)))
     b = np.zeros((len(index), 3))
