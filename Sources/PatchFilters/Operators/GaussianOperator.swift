@@ -20,6 +20,8 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     private static let narrowest: Float = 0.05
 
     let output: VideoFormat
+    /// For pictures of halves at sigma 0: makes numbers of what is none. nil for codes, which are numbers.
+    private let copy: CompiledPass?
     private let pyramid: GaussianPyramid
     /// Of chroma planes; both use it, one after the other.
     private let chroma: GaussianPyramid?
@@ -30,6 +32,8 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
         }
         output = format
         let pixelFormat = format.pixelFormat
+        copy = pixelFormat.isHalf
+            ? try request.compile(StandardKernels.copy, inputs: [format], output: format) : nil
         guard pixelFormat.isYCbCr else {
             pyramid = try GaussianPyramid(format, widest: Self.widest, request: request)
             chroma = nil
@@ -48,7 +52,12 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     func process(_ call: OperatorCall) -> OperatorResult {
         let asked = call.parameters[0] + call.parameters[1] * Float(output.height)
         let sigma = asked > 0 ? min(asked, Self.widest) : 0
-        guard sigma >= Self.narrowest else { return .input(0) }
+        guard sigma >= Self.narrowest else {
+            guard let copy else { return .input(0) }
+            call.workers.run(
+                copy, inputs: call.inputs, output: call.output, uniforms: call.parameters, context: call.context)
+            return .filled
+        }
         let input = call.inputs[0]
         guard let chroma else {
             pyramid.run(sigma: sigma, from: input, to: call.output, call)

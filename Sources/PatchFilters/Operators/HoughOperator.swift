@@ -25,7 +25,7 @@ final class HoughOperator: NativeOperator, @unchecked Sendable {
     private struct Line {
         var votes: Int32
         var angle: Int
-        /// Index of the distance; `reach` is 0.
+        /// Index of the distance: `reach` is 0 to 1 pixels.
         var distance: Int
     }
 
@@ -105,9 +105,9 @@ final class HoughOperator: NativeOperator, @unchecked Sendable {
             let own = base + angle * size
             own.update(repeating: 0, count: size)
             let turn = Float(angle) * .pi / Float(HoughOperator.angles)
-            let (cosine, sine, middle) = (cosf(turn), sinf(turn), Float(reach) + 0.5)
+            let (cosine, sine, middle) = (cosf(turn), sinf(turn), Float(reach))
             for point in points {
-                // Pixels' centres; above 0, so that cutting rounds.
+                // Pixels' centres lie halfway between whole distances, so a cell goes from one to the next. Never below 0.
                 let distance = (Float(point.x) + 0.5) * cosine + (Float(point.y) + 0.5) * sine + middle
                 own[max(0, min(size - 1, Int(distance)))] &+= 1
             }
@@ -142,7 +142,7 @@ final class HoughOperator: NativeOperator, @unchecked Sendable {
             for dd in -2...2 where da != 0 || dd != 0 {
                 var (a, d) = (angle + da, distance + dd)
                 // Beyond 180 degrees the same lines come again, with the other sign.
-                if a < 0 || a >= Self.angles { (a, d) = (a < 0 ? a + Self.angles : a - Self.angles, size - 1 - d) }
+                if a < 0 || a >= Self.angles { (a, d) = (a < 0 ? a + Self.angles : a - Self.angles, size - 2 - d) }
                 guard d >= 0, d < size else { continue }
                 let other = votes[a * size + d]
                 // The first of several that are alike.
@@ -155,7 +155,7 @@ final class HoughOperator: NativeOperator, @unchecked Sendable {
     /// x1, y1, x2, y2 in pixels: where the line meets the picture's border.
     private func ends(_ line: Line, _ width: Float, _ height: Float) -> SIMD4<Float> {
         let turn = Float(line.angle) * .pi / Float(Self.angles)
-        let (cosine, sine, distance) = (cosf(turn), sinf(turn), Float(line.distance - reach))
+        let (cosine, sine, distance) = (cosf(turn), sinf(turn), Float(line.distance - reach) + 0.5)
         // A point of the line, and how far one can go from it in both directions.
         let (px, py) = (distance * cosine, distance * sine)
         var (first, last) = (-Float.greatestFiniteMagnitude, Float.greatestFiniteMagnitude)

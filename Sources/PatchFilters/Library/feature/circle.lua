@@ -5,7 +5,6 @@
 return kernel {
   summary = "Draws a filled circle.",
   keepsAlpha = false,
-  space = "any",
   alpha = "premultiplied",
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

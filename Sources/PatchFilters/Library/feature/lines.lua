@@ -5,7 +5,6 @@
 return kernel {
   summary = "Draws a line.",
   keepsAlpha = false,
-  space = "any",
   alpha = "premultiplied",
   params = {
     from = { { 0.1, 0.5 }, min = 0, max = 1, label = "From" },
