@@ -67,7 +67,9 @@ let package = Package(
 
         // Measurements that scripts and tests run as programs of their own.
         .target(name: "CAllocationCounter", path: "Benchmarks/CAllocationCounter"),
-        program("EngineBench", "CAllocationCounter PatchGraph PatchKernel PatchMedia", path: "Benchmarks/EngineBench"),
+        program(
+            "EngineBench", "CAllocationCounter PatchFilters PatchGraph PatchKernel PatchMedia",
+            path: "Benchmarks/EngineBench"),
         program("KernelBench", "PatchKernel PatchMedia", path: "Benchmarks/KernelBench"),
         program(
             "PatchBench", "Patchbay PatchFilters PatchGraph PatchKernel PatchLua PatchMedia",
@@ -85,7 +87,9 @@ let package = Package(
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
         tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
         tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
-        tests("PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting", exclude: ["Fixtures"]),
+        tests(
+            "PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
+            exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting"),
         tests("PatchbayStructureTests", "PatchTesting"),

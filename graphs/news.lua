@@ -36,7 +36,7 @@ local live = text {
 local bug = require "looks.place" { "live", position = { 0.035, 0.05 }, anchor = { 0, 0 } }
 
 live >> bug.picture
-cam >> filter.vignette { "studio light", amount = 0.25, start = 0.5, finish = 1.1 } >> bug
+cam >> filter.fill { "fitted", size = "1280x720" } >> filter.vignette { "studio light", amount = 0.25, start = 0.5, finish = 1.1 } >> bug
 bug >> clock >> third >> ticker >> display { "view", title = "Patchbay: news" }
 
 local shown = true

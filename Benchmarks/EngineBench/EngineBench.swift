@@ -5,6 +5,7 @@
 // Prints one line of JSON. Pictures are 16×8, so that pixels cost next to nothing; `passes` counts how many passes the
 // planner made of the nodes.
 import CAllocationCounter
+import PatchFilters
 import PatchGraph
 import PatchKernel
 import PatchMedia
@@ -55,6 +56,66 @@ final class MeterSink: MediaSink {
         for (isFused, isLive) in [(true, true), (true, false), (false, true), (false, false)] {
             try measure(nodes: nodes, ticks: ticks, isFused: isFused, isLive: isLive)
         }
+        // Earlier pictures, a loop through a delay, and a mixer whose slots move.
+        try measureComposition(ticks: ticks)
+    }
+
+    static func measureComposition(ticks: Int64) throws {
+        let format = VideoFormat(.rgba, width: 64, height: 32)
+        let source = StillSource(format)
+        let sink = MeterSink(format, from: ticks / 2, to: ticks - 1)
+        let registry = NodeRegistry(
+            [
+                NodeKind(NodeSchema(kind: "still", role: .source, summary: ""), .source { _, _ in source }),
+                NodeKind(NodeSchema(kind: "meter", role: .sink, summary: ""), .sink { _, _ in sink }), .delay,
+            ], operators: NativeOperators.all)
+        var echo = try filter(true)
+        echo.ports = ["image", "other"]
+        var builder = KernelBuilder(
+            name: "mean", inputs: ["a", "b", "c"].map { InputDeclaration(name: $0, alpha: .premultiplied) },
+            uniforms: [],
+            alpha: .premultiplied)
+        let sum = try builder.apply(
+            .add, [builder.apply(.add, [builder.current(0), builder.current(1)]), builder.current(2)])
+        let mean = try builder.apply(.mul, [sum, builder.constant(Float(1) / 3)])
+        echo.stages = [
+            .init(
+                kernel: try builder.finish(mean), inputs: [.port(0), .port(1), .pastStage(0, ticks: 3)], uniforms: [])
+        ]
+        echo.parameters = []
+        let slots = (0..<8).map { MixerSchema.Slot("s\($0)") }
+        var patch = Patch()
+        patch.settings.rate = FrameRate(200)
+        patch.nodes = [
+            PatchNode(id: "in", kind: "still"), PatchNode(id: "out", kind: "meter"),
+            PatchNode(id: "echo", kind: "kernel", body: .kernels(echo)),
+            PatchNode(id: "back", kind: "delay", options: NodeOptions(["frames": .number(5)])),
+            PatchNode(id: "mix", kind: "mixer", body: .kernels(MixerSchema.filter(slots, width: 64, height: 32))),
+        ]
+        patch.wires = [
+            Wire(from: "in", to: "echo"), Wire(from: "back", to: "echo", port: 1), Wire(from: "echo", to: "back"),
+            Wire(from: "mix", to: "out"),
+        ]
+        for (index, slot) in slots.enumerated() {
+            patch.wires.append(Wire(from: index % 2 == 0 ? "echo" : "in", to: "mix", port: index))
+            patch.nodes[4].parameters["\(slot.name).size"] = .constant([Float(8 + 4 * index), 12])
+            patch.nodes[4].parameters["\(slot.name).position"] = .ramp(to: [60, 30], seconds: 10, easing: .linear)
+            patch.nodes[4].parameters["\(slot.name).transparency"] = .constant([index % 3 == 0 ? 0.5 : 0])
+        }
+        var configuration = EngineConfiguration()
+        configuration.clock = .offline
+        configuration.duration = FrameRate(200).time(ofFrame: ticks)
+        let engine = try Engine(configuration, registry: registry)
+        try engine.load(patch)
+        try engine.start()
+        _ = engine.waitUntilFinished()
+        let statistics = engine.statistics
+        engine.stop()
+        let span = Double(ticks - 1 - ticks / 2)
+        let allocations = Double(sink.last.load(ordering: .relaxed) - sink.first.load(ordering: .relaxed)) / span
+        print(
+            "{\"composition\": true, \"ticks\": \(statistics.ticks), \"tick_us_p50\": \(statistics.p50), "
+                + "\"allocations_per_tick\": \(allocations)}")
     }
 
     static func measure(nodes: Int, ticks: Int64, isFused: Bool, isLive: Bool) throws {

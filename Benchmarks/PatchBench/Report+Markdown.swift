@@ -5,7 +5,7 @@ extension Report {
 
     /// The tables of the run, under `about`.
     func markdown(about: String) -> String {
-        var text = about
+        var text = about + targets
         for threads in Set(rows.map(\.threads)).sorted(by: >) {
             let rows = rows.filter { $0.threads == threads && !$0.timings.isEmpty }
             if rows.isEmpty { continue }

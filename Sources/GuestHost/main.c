@@ -152,30 +152,38 @@ static void *watch(void *unused) {
     return NULL;
 }
 
+/// Bits of alpha that all pixels have, and bits that any has: a loop that compilers make wide.
+static void scan_alpha(const uint32_t *pixels, size_t count, unsigned *all, unsigned *any) {
+    uint32_t both = 0xffffffff, either = 0;
+    for (size_t i = 0; i < count; i++) {
+        both &= pixels[i];
+        either |= pixels[i];
+    }
+    *all = both >> 24;
+    *any = either >> 24;
+}
+
 /// Divides colour by alpha: frei0r's colours are straight, the graph's premultiplied. Tells whether all is opaque.
 static int make_straight(uint8_t *pixels, size_t count) {
-    int opaque = 1;
+    unsigned all, any;
+    scan_alpha((const uint32_t *)pixels, count, &all, &any);
+    if (all == 255) return 1;
     for (size_t i = 0; i < count; i++, pixels += 4) {
         unsigned alpha = pixels[3];
-        if (alpha == 255) continue;
-        opaque = 0;
-        if (alpha == 0) continue;
+        if (alpha == 255 || alpha == 0) continue;
         for (int c = 0; c < 3; c++) {
             unsigned value = (pixels[c] * 255u + alpha / 2) / alpha;
             pixels[c] = (uint8_t)(value > 255 ? 255 : value);
         }
     }
-    return opaque;
+    return 0;
 }
 
 /// Multiplies colour by alpha. Plugins that know nothing of alpha leave it zero everywhere: of opaque pictures they make
 /// opaque ones.
 static void make_premultiplied(uint8_t *pixels, size_t count, int was_opaque) {
-    unsigned any = 0, all = 255;
-    for (size_t i = 0; i < count; i++) {
-        any |= pixels[4 * i + 3];
-        all &= pixels[4 * i + 3];
-    }
+    unsigned all, any;
+    scan_alpha((const uint32_t *)pixels, count, &all, &any);
     if (all == 255) return;
     if (any == 0 && was_opaque) {
         for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 255;

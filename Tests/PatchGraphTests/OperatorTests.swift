@@ -169,7 +169,10 @@ private let progress = ParameterSchema("progress", default: [0.5], range: 0...1)
         patch.add("out", "view")
         patch.wire("in", "s", "out")
         let plan = try PatchRehearsal(registry: nodes, graphDirectory: ".").plan(patch)
-        let sizes = plan.passes.map { [plan.slots[$0.output].width, plan.slots[$0.output].height] }
+        // Passes without nodes average a picture before it is read at less than half its size.
+        let sizes = plan.passes.filter { !$0.nodes.isEmpty }.map {
+            [plan.slots[$0.output].width, plan.slots[$0.output].height]
+        }
         // 16x8: half of 16, a third of 8 rounded up.
         #expect(sizes == [[8, 3], [5, 1], [16, 8]])
     }

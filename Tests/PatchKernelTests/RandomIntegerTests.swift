@@ -148,7 +148,7 @@ import Testing
                 Issue.record(
                     """
                     seed \(seed) on \(processor ?? "this processor"), \(pass.arithmetic): \(codes) codes, \(place)
-                    reads \(description.inputs.map(\.format)) writes \(description.output.format)
+                    reads \(description.inputs.map { "\($0.format) \($0.orientation)" }) writes \(description.output.format)
                     \(description.kernel.text)
                     """)
             }

@@ -95,6 +95,11 @@ final class TestPicture {
                 }
             }
         }
+        if format == .half4 {
+            for y in 0..<height {
+                for x in 0..<width { for c in 0..<3 { self[c, x, y] = min(self[c, x, y], self[3, x, y]) } }
+            }
+        }
         guard format == .rgba || format == .bgra else { return }
         for y in 0..<height {
             for x in 0..<width {

@@ -87,15 +87,16 @@ import Testing
             let before = portrait(width: width, height: height)
             let after = try ByteEngine.run(
                 "filter.skinSmooth { smooth = 1, detail = 0 }", before, width: width, height: height)
-            // Green, scaled to 320×180 by means.
+            // What became of green, scaled to 320×180 by means. (The drawings themselves differ by up to 5/255 at the eye.)
             let factor = height / 180
             var small = [Double](repeating: 0, count: 320 * 180)
             var change = 0
             for y in 0..<height {
                 for x in 0..<width {
                     let at = 4 * (y * width + x)
-                    small[y / factor * 320 + x / factor] += Double(after[at + 1]) / Double(factor * factor)
-                    change = max(change, abs(Int(after[at + 1]) - Int(before[at + 1])))
+                    let difference = Int(after[at + 1]) - Int(before[at + 1])
+                    small[y / factor * 320 + x / factor] += Double(difference) / Double(factor * factor)
+                    change = max(change, abs(difference))
                 }
             }
             #expect(change >= 3, "nothing was smoothed at \(height)p")
@@ -103,7 +104,8 @@ import Testing
         }
         for other in pictures.dropFirst() {
             let worst = zip(pictures[0], other).map { abs($0 - $1) }.max() ?? 255
-            #expect(worst <= 4, "\(worst)/255 apart")
+            // 1.7 and 2.0 in NumPy (beauty.py's skin_smooth), rounding to codes included.
+            #expect(worst <= 3, "\(worst)/255 apart")
         }
     }
 

@@ -35,6 +35,8 @@ enum ByteEngine {
         try engine.load(patch)
         try engine.start()
         #expect(engine.waitUntilFinished(deadline: monotonicNanoseconds() + 120_000_000_000), "the engine hangs")
+        // Sinks have threads of their own: stopping waits for what they were given.
+        engine.stop()
         return try #require(sink.picture)
     }
 

@@ -28,7 +28,9 @@ enum FakeGraph {
                     OptionSchema("align", .choice(["left", "center", "right"]), "", live: true),
                     OptionSchema(
                         "shadow",
-                        .record([OptionSchema("y", .number(-200...200), ""), OptionSchema("blur", .number(0...200), "")]),
+                        .record([
+                            OptionSchema("y", .number(-200...200), ""), OptionSchema("blur", .number(0...200), ""),
+                        ]),
                         "", live: true),
                     OptionSchema(
                         "outline",

@@ -33,13 +33,13 @@ import Testing
         #expect(try footprint("") == .stencil(left: 1, right: 1, up: 0, down: 0))
         #expect(try footprint("radius = 3") == .stencil(left: 3, right: 3, up: 0, down: 0))
         #expect(try footprint("radius = 2, shape = 'column'") == .stencil(left: 0, right: 0, up: 2, down: 2))
-        #expect(try footprint("on = false") == .stencil(left: 0, right: 0, up: 0, down: 0))
+        #expect(try footprint("on = false") == .point)
         // Values: (0.25 + 0.5 + 0.75) / 3 · 0.5.
         let half = try filter(box + "c >> box{ gain = 0.5 } >> d")
         let row: [[Float]] = [[0.25, 0, 0, 1], [0.5, 0, 0, 1], [0.75, 0, 0, 1]]
         let result = try FilterRunner.run(half, row, width: 3)
-        // Alpha is halved too, so straight red stays 0.5 at alpha 0.5.
-        FilterRunner.expect([result[1]], [[0.5, 0, 0, 0.5]])
+        // All four channels are halved, alpha too.
+        FilterRunner.expect([result[1]], [[0.25, 0, 0, 0.5]])
     }
 
     @Test func nodesOfOneKernelMayHaveDifferentOptions() throws {

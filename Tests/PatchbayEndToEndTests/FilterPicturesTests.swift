@@ -32,12 +32,13 @@ import Testing
         "highlightShadow": "shadows = 0.8, highlights = 0.6", "vibrance": "vibrance = 1.1", "haze": "distance = 0.25",
         "resize": "size = \"144x81\"", "rotate": "angle = 18", "zoom": "factor = 2, center = {0.3, 0.45}",
         "perlinNoise": "", "solidColor": "", "hsb": "hue = 60, saturation = 1.3",
-        "temperature": "temperature = 0.6", "skinTone": "amount = 0.8",
+        "fill": "size = \"240x240\"", "fit": "size = \"240x240\"", "temperature": "temperature = 0.6",
+        "skinTone": "amount = 0.8",
     ]
     /// What is wired to a port of this name; the card to any other. A mask stays away.
     static let sources = [
         "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other",
-        "map": "ramp",
+        "map": "ramp", "mask": "ramp",
     ]
     /// Filters whose options name files that are not ours to have here.
     static let withoutPicture: Set<String> = ["lut3d", "lookup"]
@@ -78,7 +79,7 @@ import Testing
                 let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
                 let arguments = Self.arguments(filter)
                 script += "local n\(index) = \(word) { \"n\(index)\"\(arguments.isEmpty ? "" : ", " + arguments) }\n"
-                for port in filter.ports where port != "mask" {
+                for port in filter.ports where port != "mask" || filter.name == "blend.mask" {
                     script += "\(Self.sources[port] ?? "card"):addTarget(n\(index), \"\(port)\")\n"
                 }
                 script +=

@@ -38,7 +38,6 @@ enum MixerKernels {
             let canvas = b.current(0)
             var layer = try sample(&b, input: 1)
             let inside = try coverage(&b, b.uniform(2))
-            layer = try b.apply(.mul, [layer, inside])
             let shape = b.uniform(5)
             let (opacity, radius, width) = (
                 try b.swizzle(shape, "x"), try b.swizzle(shape, "y"), try b.swizzle(shape, "z")
@@ -46,6 +45,9 @@ enum MixerKernels {
             let distance = try distance(&b, b.uniform(3), radius)
             let half = b.constant(Float(0.5))
             let (zero, one) = (b.constant(Float(0)), b.constant(Float(1)))
+            let covered = try cover(&b, b.uniform(3), distance, radius)
+            // Where an edge of the picture is one of the slot's it counts once.
+            layer = try b.apply(.mul, [layer, b.apply(.min, [inside, covered])])
             // The border lies on the inner side of the edge.
             let onBorder = try b.apply(
                 .mul,
@@ -56,11 +58,9 @@ enum MixerKernels {
             let border = b.uniform(4)
             let under = try b.apply(
                 .mul, [layer, b.apply(.sub, [one, b.apply(.mul, [onBorder, b.swizzle(border, "a")])])])
-            layer = try b.apply(.add, [under, b.apply(.mul, [border, onBorder])])
-            var cover = try b.apply(
-                .mul, [opacity, b.apply(.clamp, [b.apply(.sub, [half, distance]), zero, one])])
-            if hasMask { cover = try b.apply(.mul, [cover, mask(&b, 2)]) }
-            layer = try b.apply(.mul, [layer, cover])
+            layer = try b.apply(.add, [under, b.apply(.mul, [border, b.apply(.mul, [onBorder, covered])])])
+            let weight = hasMask ? try b.apply(.mul, [opacity, mask(&b, 2)]) : opacity
+            layer = try b.apply(.mul, [layer, weight])
             return try over(&b, layer, canvas, blend)
         }
     }
@@ -72,8 +72,8 @@ enum MixerKernels {
             let shape = b.uniform(2)
             let (radius, softness) = (try b.swizzle(shape, "x"), try b.swizzle(shape, "y"))
             let distance = try distance(&b, b.uniform(0), radius)
-            let (zero, one, half) = (b.constant(Float(0)), b.constant(Float(1)), b.constant(Float(0.5)))
-            let hard = try b.apply(.clamp, [b.apply(.sub, [half, distance]), zero, one])
+            let (one, half) = (b.constant(Float(1)), b.constant(Float(0.5)))
+            let hard = try cover(&b, b.uniform(0), distance, radius)
             // Half the softness on either side of the edge.
             let reach = try b.apply(.max, [softness, half])
             let soft = try b.apply(
@@ -103,6 +103,15 @@ enum MixerKernels {
             [b.apply(.sub, [position, b.swizzle(rect, "xy")]), b.apply(.sub, [b.swizzle(rect, "zw"), position])])
         let share = try b.apply(.clamp, [b.apply(.add, [inner, half]), zero, one])
         return try b.apply(.mul, [b.swizzle(share, "x"), b.swizzle(share, "y")])
+    }
+
+    /// How much of the pixel a rectangle covers: by its distance where corners are round, else exactly.
+    private static func cover(
+        _ b: inout KernelBuilder, _ rect: Value, _ distance: Value, _ radius: Value
+    ) throws(KernelError) -> Value {
+        let (zero, one, half) = (b.constant(Float(0)), b.constant(Float(1)), b.constant(Float(0.5)))
+        let round = try b.apply(.clamp, [b.apply(.sub, [half, distance]), zero, one])
+        return try b.select(b.apply(.gt, [radius, zero]), round, coverage(&b, rect))
     }
 
     /// Distance from the pixel's centre to the edge of a rectangle with round corners, negative inside.

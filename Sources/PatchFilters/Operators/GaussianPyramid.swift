@@ -56,8 +56,10 @@ final class GaussianPyramid {
     /// Sums across of up to 12 and 16 taps on each side, for planes.
     private let long: [(radius: Int, pass: CompiledPass)]
     private let blurToResult: CompiledPass
-    private let grow: Passes
-    private let growToResult: CompiledPass
+    private let growAcross: CompiledPass
+    private let joinSmallRows: CompiledPass
+    private let splitSmallRows: CompiledPass
+    private let splitToResult: CompiledPass
     private let growLast: CompiledPass
     private let splitRows: CompiledPass
     private let uniforms: UnsafeMutablePointer<Float>
@@ -123,10 +125,10 @@ final class GaussianPyramid {
         blurToResult = try pass(halves, packed) { () throws(KernelError) in
             try GaussianKernels.blur(.down, radius: Self.radius)
         }
-        grow = Passes(
-            across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.across) },
-            down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.down) })
-        growToResult = try pass(halves, packed) { () throws(KernelError) in try GaussianKernels.grow(.down) }
+        growAcross = try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.across) }
+        joinSmallRows = try pass(halves, halves, GaussianKernels.joinRows)
+        splitSmallRows = try pass(halves, halves, GaussianKernels.splitRows)
+        splitToResult = try pass(halves, packed, GaussianKernels.splitRows)
         growLast = try pass(packed, packed) { () throws(KernelError) in try GaussianKernels.grow(.across) }
         splitRows = try pass(packed, format, GaussianKernels.splitRows)
 
@@ -210,17 +212,18 @@ final class GaussianPyramid {
             uniforms[1] = Float(level.marginAbove.y)
             run(index == 0 ? shrinkFirst.down : shrink.down, above, rows.rows(from, to - from), call)
         }
-        if index == 0, above.height >= 8 {
-            // Row i reads rows 2i − 1 … 2i + 2: for i from 1 to (height − 3) / 2 they exist.
-            let last = (above.height - 3) / 2
+        // Plain reads in the middle, gathers where rows beyond the edge are asked for. The first row of the middle has row 1 of
+        // the level above as its uppermost one, the last one has the last or the last but one as its lowest.
+        let first = Self.margin + 1 - level.marginAbove.y / 2
+        let count = min((above.height - 3) / 2, rows.height - first)
+        if count > 0 {
             images[0] = above.everySecondRow(from: 1)
             images[1] = above.everySecondRow(from: 2)
-            let middle = rows.rows(Self.margin + 1, last)
             call.workers.run(
-                joinRows, inputs: UnsafeBufferPointer(start: images, count: 2), output: middle, uniforms: uniforms,
-                context: call.context)
-            gather(0, Self.margin + 1)
-            gather(Self.margin + 1 + last, rows.height)
+                index == 0 ? joinRows : joinSmallRows, inputs: UnsafeBufferPointer(start: images, count: 2),
+                output: rows.rows(first, count), uniforms: uniforms, context: call.context)
+            gather(0, first)
+            gather(first + count, rows.height)
         } else {
             gather(0, rows.height)
         }
@@ -235,11 +238,10 @@ final class GaussianPyramid {
         let level = levels[index]
         uniforms[0] = Float(-level.marginAbove.x)
         uniforms[1] = Float(Self.margin)
-        run(grow.across, ImageReference(level.result), ImageReference(level.rows), call)
-        uniforms[0] = Float(-level.marginAbove.y)
-        run(
-            index == 1 ? growToResult : grow.down, ImageReference(level.rows), ImageReference(levels[index - 1].result),
-            call)
+        run(growAcross, ImageReference(level.result), ImageReference(level.rows), call)
+        split(
+            index == 1 ? splitToResult : splitSmallRows, ImageReference(level.rows),
+            ImageReference(levels[index - 1].result), level.marginAbove.y, call)
     }
 
     /// From the first level's result to the output.
@@ -248,12 +250,17 @@ final class GaussianPyramid {
         uniforms[0] = 0
         uniforms[1] = Float(Self.margin)
         if level.halvesAcross { run(growLast, ImageReference(level.result), ImageReference(level.rows), call) }
-        let rows = ImageReference(level.halvesAcross ? level.rows : level.result)
-        // Row 2i is ¼ of row i − 1 and ¾ of row i, row 2i + 1 is ¾ of row i and ¼ of row i + 1.
+        split(splitRows, ImageReference(level.halvesAcross ? level.rows : level.result), output, 0, call)
+    }
+
+    /// Twice as many rows: row 2i is ¼ of row i − 1 and ¾ of row i, row 2i + 1 is ¾ of row i and ¼ of row i + 1.
+    private func split(
+        _ pass: CompiledPass, _ rows: ImageReference, _ output: ImageReference, _ margin: Int, _ call: OperatorCall
+    ) {
         for odd in 0..<min(2, output.height) {
             (uniforms[0], uniforms[1]) = odd == 0 ? (0.25, 0.75) : (0.75, 0.25)
-            let first = Self.margin - 1 + odd
-            run(splitRows, rows.rows(first, rows.height - first), output.everySecondRow(from: odd), call)
+            let first = Self.margin - 1 - margin / 2 + odd
+            run(pass, rows.rows(first, rows.height - first), output.everySecondRow(from: odd), call)
         }
     }
 

@@ -68,9 +68,9 @@ struct PictureReader {
     func pixel(_ x: Int, _ y: Int, _ edge: EdgeMode, isOffset: Bool) -> (codes: [Float], coverage: Float) {
         let isInside = x >= 0 && y >= 0 && x < orientedWidth && y < orientedHeight
         let (sx, sy) = stored(edge.mapped(x, orientedWidth), edge.mapped(y, orientedHeight))
-        let extendsChroma = isOffset && input.orientation == .identity && (edge == .clamp || edge == .transparent)
+        let extendsChroma = isOffset && input.keepsRows && (edge == .clamp || edge == .transparent)
         let codes = (0..<channelCount).map { channel in
-            isRead(channel) ? code(channel, atPixel: extendsChroma && isChroma(channel) ? x : sx, sy) : 0
+            isRead(channel) ? code(channel, atPixel: extendsChroma && isChroma(channel) ? stored(x, y).0 : sx, sy) : 0
         }
         return (codes, edge == .transparent && !isInside ? 0 : 1)
     }

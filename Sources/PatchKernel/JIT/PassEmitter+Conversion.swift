@@ -26,7 +26,9 @@ extension PassEmitter {
         let signed = LLVMBuildXor(
             body.builder, bytes, types.splatConstant(types.int(-128, types.i8), lanes), "")!
         let raised = LLVMBuildBitCast(
-            body.builder, body.shuffle(zeros, signed, (0..<2 * lanes).map { $0 / 2 + ($0 % 2) * lanes }),
+            body.builder,
+            body.shuffle(
+                zeros, signed, (0..<2 * lanes).map { (laneOrder?[$0 / 2] ?? $0 / 2) + ($0 % 2) * lanes }),
             types.vector(types.i16, lanes), "")!
         let y = body.intAdd(highProduct(raised, numbers.lumaFactor), splat16(numbers.bias, lanes))
         let chroma = (1...2).map { channel -> LLVMValueRef in
@@ -42,12 +44,18 @@ extension PassEmitter {
             body.intAdd(y, highProduct(cb, numbers.greenCb)),
             highProduct(cr, numbers.greenCr))
         let blue = body.intAdd(y, highProduct(cb, numbers.blueCb))
+        let isRGBA = description.output.format == .rgba
+        if laneOrder != nil {
+            let codes = [red, green, blue].map { LLVMBuildAShr(body.builder, $0, splat16(5, lanes), "")! }
+            storeInterleaved([codes[isRGBA ? 0 : 2], codes[1], codes[isRGBA ? 2 : 0], nil])
+            return
+        }
         let codes = [red, green, blue].map { value -> LLVMValueRef in
             let code = LLVMBuildAShr(body.builder, value, splat16(5, lanes), "")!
             let low = body.select(body.compareInt(LLVMIntSGT, code, splat16(0, lanes)), code, splat16(0, lanes))
             return body.select(body.compareInt(LLVMIntSLT, low, splat16(255, lanes)), low, splat16(255, lanes))
         }
-        let (first, third) = description.output.format == .rgba ? (codes[0], codes[2]) : (codes[2], codes[0])
+        let (first, third) = isRGBA ? (codes[0], codes[2]) : (codes[2], codes[0])
         let low = body.or(first, body.shiftLeft(codes[1], splat16(8, lanes)))
         let high = body.or(third, splat16(-256, lanes))
         // Two 16-bit halves make a pixel.

@@ -123,11 +123,12 @@ extension PassEmitter {
         let format = description.inputs[load.input].format
         if format.log2ChromaWidth > 0 { return subsampledChroma(load) }
         if format.planeCount == 2 {
-            return LLVMBuildTrunc(body.builder, emitInterleaved(load), types.vector(types.i16, lanes), "")
+            let codes = LLVMBuildTrunc(body.builder, emitInterleaved(load), types.vector(types.i16, lanes), "")!
+            return laneOrder.map { body.shuffle(codes, nil, $0) } ?? codes
         }
         let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
         let raw = rawRows(key, shift: load.dx, element: types.i8, bytes: 1, count: columns)
-        return LLVMBuildZExt(body.builder, raw, types.vector(types.i16, lanes), "")
+        return widened(raw)
     }
 
     private mutating func subsampledChroma(_ load: ScalarProgram.Load) -> LLVMValueRef {
@@ -165,7 +166,8 @@ extension PassEmitter {
                 odd = body.intAdd(times3(oddNear, half), oddFar)
             }
             let (first, second) = isOddStart ? (odd, even) : (even, odd)
-            return body.shuffle(first, second, (0..<columns).map { $0 / 2 + ($0 % 2) * half })
+            return body.shuffle(
+                first, second, (laneOrder ?? Array(0..<columns)).map { $0 / 2 + ($0 % 2) * half })
         }
         return body.concatenated(parts, lanes: columns)
     }

@@ -36,6 +36,8 @@ struct PassEmitter {
     /// How four components are computed as one, in a pass of integers.
     var packing: FixedPacking?
     let packedRoot: (color: Int, alpha: Int?)?
+    /// Which column each lane holds, where they are not in order (see `storeInterleaved`).
+    let laneOrder: [Int]?
     var planarValues: [Int: FixedLanes] = [:]
     var packedValues: [Int: FixedLanes] = [:]
     private(set) var isLive: [Bool] = []
@@ -55,7 +57,8 @@ struct PassEmitter {
             packedRoot = packing.root(fixed.codes)
             self.packing = packing
             // Two rows share what lies between them.
-            let isBlocked = description.rowAlignment == 1 && TapSharing.stackedReads(fixed.program) >= 2
+            let isBlocked =
+                description.rowAlignment == 1 && fixed.chroma == nil && TapSharing.stackedReads(fixed.program) >= 2
             rows = isBlocked ? 2 : description.rowAlignment
             let isPacked = ([description.output.format] + description.inputs.map(\.format)).contains {
                 $0 == .rgba || $0 == .bgra
@@ -66,6 +69,8 @@ struct PassEmitter {
             packedRoot = nil
             (columns, rows) = Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
         }
+        laneOrder = Self.laneOrder(
+            description, lowering.roots, isPacked: packedRoot != nil, cpu, columns: columns, rows: rows)
         layout = PassLayout(description: description, columns: columns, rows: rows)
         entry = LLVMAssembler(types, module)
         body = LLVMAssembler(types, module)

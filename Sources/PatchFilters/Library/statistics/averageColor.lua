@@ -4,6 +4,7 @@
 return kernel {
   summary = "Shows the mean colour of the picture.",
   alpha = "premultiplied",
+  keepsAlpha = false,
   passes = {
     { name = "mean", native = "meanColor" },
     { inputs = { "mean" }, pixel = function(mean) return mean end },

@@ -106,6 +106,15 @@ struct FixedProgram {
         return nil
     }
 
+    /// What a value is before it is clamped to 0…255.
+    func withoutByteClamp(_ a: Int) -> Int {
+        guard nodes[a].operation == .min || nodes[a].operation == .max else { return a }
+        let (first, second) = (nodes[a].arguments[0], nodes[a].arguments[1])
+        let bound = nodes[a].operation == .min ? 255 : 0
+        if constantValue(first) == bound { return withoutByteClamp(second) }
+        return constantValue(second) == bound ? withoutByteClamp(first) : a
+    }
+
     // MARK: Operations
 
     mutating func load(_ load: ScalarProgram.Load) -> Int {

@@ -18,6 +18,14 @@ extension PassEmitter {
             emitPacked(root, fixed.program)
             return []
         }
+        if laneOrder != nil, fixed.codes.count == 4 {
+            storeInterleaved(
+                fixed.codes.map { code in
+                    fixed.program.constantValue(code) == 255
+                        ? nil : planar(fixed.program.withoutByteClamp(code), fixed.program).parts[0]
+                })
+            return []
+        }
         // All of them before the first is stored: the output may be the memory of an input.
         let codes = fixed.codes.map { planar($0, fixed.program).parts[0] }
         if codes.count == 4, [.rgba, .bgra].contains(description.output.format) {
@@ -100,7 +108,7 @@ extension PassEmitter {
             }
             let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
             let raw = rawRows(key, shift: load.dx, element: types.i8, bytes: 1, count: columns)
-            return LLVMBuildZExt(body.builder, raw, types.vector(types.i16, lanes), "")
+            return widened(raw)
         }
     }
 

@@ -9,6 +9,8 @@ from fixture import LUMA, Fixture, center_uv, noise, smooth
 
 f = Fixture()
 small, photo, see_through = noise(11, 9, 1), smooth(24, 18, 2), noise(10, 8, 3, opaque=False)
+# Where nothing is, there is no colour.
+see_through[see_through[:, :, 3] == 0] = 0
 wide = noise(33, 27, 4)
 shape = np.zeros((30, 40, 4))
 shape[:, :, 3] = 1

@@ -7,6 +7,8 @@ from fixture import LUMA, Fixture, noise, smooth
 
 f = Fixture()
 small, photo, see_through = noise(9, 7, 1), smooth(12, 9, 2), noise(6, 5, 3, opaque=False)
+# Where nothing is, there is no colour.
+see_through[see_through[:, :, 3] == 0] = 0
 
 
 def correlate(plane, matrix):

@@ -100,10 +100,12 @@ for row, column in ((0, 3), (7, 10), (14, 20)):
 f.case("crosshairs", {"image": image, "marks": marks}, over(cross * 0.5, blue), {"color": [0.25, 0.5, 1, 1], "opacity": 0.5},
        {"arm": 2})
 
-# Two lines through a flat picture: what is found must be the edges that were drawn.
-flat = np.full((40, 60), 0.25)
-flat[:, 30:] = 0.75
-shown_line = np.dstack([flat] * 3)
-shown_line[:, 29] = [1, 0, 0]
-f.case("houghLines", flat, np.dstack([shown_line, np.ones(flat.shape)]), {"threshold": 0.5})
+# One bright bar: its two edges are lines. Canny's edge lies on the pixel of steepest change, where the sides are unlike.
+bar = np.full((48, 64), 0.25)
+bar[:, 20] = 0.45
+bar[:, 21:40] = 0.75
+bar[:, 40] = 0.65
+shown_line = np.dstack([bar] * 3)
+shown_line[:, [20, 40]] = [1, 0, 0]
+f.case("houghLines", bar, np.dstack([shown_line, np.ones(bar.shape)]), {"threshold": 0.5})
 f.write()

@@ -6,6 +6,8 @@ from fixture import Fixture, noise
 
 f = Fixture()
 small, see_through, wide = noise(9, 7, 1), noise(8, 6, 3, opaque=False), noise(23, 15, 4)
+# Where nothing is, there is no colour.
+see_through[see_through[:, :, 3] == 0] = 0
 
 
 def operators(size):

@@ -127,7 +127,7 @@ def rgba_cases():
     put(c, linear(rgba(1, 8, 4)[:, 2:6], 10, 10), 13, 1)
     emit("aspects", (24, 12), fill, [("a", "rgba", 8, 4, 1)],
          ["mix.slots.fit = { source = a, position = {1, 1}, size = {10, 10}, aspect = \"fit\", fill = \"#801020\" }",
-          "mix.slots.fill = { source = a, position = {13, 1}, size = {10, 10}, aspect = \"fill\" }"], [c], 1)
+          "mix.slots.whole = { source = a, position = {13, 1}, size = {10, 10}, aspect = \"fill\" }"], [c], 1)
 
     c = canvas(14, 10, fill)
     put(c, rgba(1, 16, 8)[2:6, 4:12], 3, 3)
