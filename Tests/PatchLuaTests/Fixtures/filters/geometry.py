@@ -70,7 +70,7 @@ f.case("resize", image, post(read(image, big, other)), options={"size": "20x5"},
 f.case("resize", image, (image[0::2, 0::2] + image[1::2, 0::2] + image[0::2, 1::2]
        + image[1::2, 1::2]) / 4, options={"size": "6x4"}, note="halved: the mean of each 2 x 2 pixels")
 f.case("resize", image, image.reshape(2, 4, 3, 4, 4).mean(axis=(1, 3)), options={"size": "3x2"}, note="quartered")
-f.case("resize", sharp, np.repeat(np.repeat(sharp, 2, axis=0), 2, axis=1)[:, ::3], note="nearest",
+f.case("resize", sharp, np.repeat(np.repeat(sharp, 2, axis=0), 2, axis=1)[:, 1::3], note="nearest",
        options={"size": "8x16", "method": "nearest"})
 
 
