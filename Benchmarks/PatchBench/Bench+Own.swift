@@ -166,6 +166,7 @@ extension Bench {
     func measureFilters() throws {
         var table: [FilterTable.Line] = []
         let threads = options.threads.max() ?? 1
+        try FilterTable.writeTables(into: folder)
         for name in OurRun.catalog.names {
             var line = FilterTable.Line(name: name, milliseconds: [], passes: 0, problem: nil)
             do {

