@@ -32,7 +32,8 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
         }
         output = format
         let pixelFormat = format.pixelFormat
-        copy = pixelFormat.isHalf
+        copy =
+            pixelFormat.isHalf
             ? try request.compile(StandardKernels.copy, inputs: [format], output: format) : nil
         guard pixelFormat.isYCbCr else {
             pyramid = try GaussianPyramid(format, widest: Self.widest, request: request)
