@@ -30,9 +30,10 @@ import Testing
         let workspace = Workspace()
         _ = system("cp -r '\(Self.graphs)/looks' '\(workspace.folder)/looks'")
         for name in looks {
-            // Groups with text, and what they are made of: PatchTextTests runs them.
-            if ["clock", "timer", "ticker", "lowerThird", "place"].contains(name) { continue }
-            let patch = try workspace.build("camera{'c'} >> require 'looks.\(name)' {'look'} >> display{'d'}")
+            // Groups, and what they are made of: PatchTextTests and the end-to-end tests run them.
+            if ["clock", "timer", "ticker", "lowerThird", "place", "stinger"].contains(name) { continue }
+            let wires = name == "inset" ? "{ camera{'c'}, camera{'e'} }" : "camera{'c'}"
+            let patch = try workspace.build("\(wires) >> require 'looks.\(name)' {'look'} >> display{'d'}")
             guard case .kernels(let filter)? = patch.node("look")?.body else {
                 Issue.record("\(name) is no look")
                 continue
@@ -40,7 +41,8 @@ import Testing
             let pixels: [[Float]] = [[0, 0, 0, 1], [1, 1, 1, 1], [0.25, 0.5, 0.75, 1], [0.9, 0.1, 0.3, 1]]
             let neutral = filter.parameters.filter { $0.neutral != nil }
             let parameters = Dictionary(uniqueKeysWithValues: neutral.map { ($0.name, $0.neutral ?? []) })
-            let result = try FilterRunner.run(filter, pixels, width: 2, parameters: parameters)
+            let second = filter.ports.count > 1 ? pixels.map { $0.map { 1 - $0 } } : nil
+            let result = try FilterRunner.run(filter, pixels, width: 2, second: second, parameters: parameters)
             FilterRunner.expect(result, pixels, within: 0.002, name)
         }
     }
