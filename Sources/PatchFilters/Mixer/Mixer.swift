@@ -30,6 +30,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     /// Passes over one plane as a grey picture.
     private struct PlanePasses {
         let copy: CompiledPass
+        let over: CompiledPass
         let layer: CompiledPass
         let box: CompiledPass
     }
@@ -44,6 +45,8 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let isSame: Bool
         /// nil where passes go plane by plane.
         let copy: CompiledPass?
+        /// nil too for another blend, and with a mask.
+        let over: CompiledPass?
         let layer: CompiledPass?
         /// The picture halved once, twice, …
         let levels: [Frame]
@@ -73,6 +76,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         if canvas.isPlanar {
             planePasses = PlanePasses(
                 copy: try request.compile(MixerKernels.copy(), inputs: [grey], output: grey),
+                over: try request.compile(MixerKernels.over(), inputs: [grey, grey], output: grey),
                 layer: try request.compile(
                     MixerKernels.layer(blend: "normal", hasMask: false), inputs: [grey, grey], output: grey),
                 box: try request.compile(MixerKernels.box(), inputs: [grey], output: grey))
@@ -97,6 +101,8 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             return Slot(
                 input: input, mask: mask, isPlain: isPlain, isOpaque: request.opaque[index], isSame: isSame,
                 copy: isPlaneWise ? nil : try request.compile(MixerKernels.copy(), inputs: [input], output: output),
+                over: isPlaneWise || !isPlain
+                    ? nil : try request.compile(MixerKernels.over(), inputs: [output, input], output: output),
                 layer: isPlaneWise
                     ? nil
                     : try request.compile(
@@ -230,6 +236,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             shrink /= 2
         }
         if move(placed, image, source, factor: 1, call) { return }
+        if layOver(placed, image, source, call) { return }
         let touched = PixelRect(placed.outer, width: output.width, height: output.height)
         guard !touched.isEmpty else { return }
         if let passes = planePasses, slot.layer == nil {
@@ -250,6 +257,39 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             shape(placed, (1, 1), part, SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w))
             run(pass, view, view, image, slot.mask.map { call.inputs[$0] }, call)
         }
+    }
+
+    /// Draws a picture that is not resized and lies on whole pixels: nothing is sampled.
+    /// - Returns: false when it takes another pass.
+    private func layOver(
+        _ placed: PlacedSlot, _ image: ImageReference, _ source: MixerRect, _ call: OperatorCall
+    ) -> Bool {
+        let (slot, picture, values) = (slots[placed.index], placed.picture, placed.values)
+        guard slot.isPlain, values.cornerRadius <= 0, values.borderWidth <= 0, picture.isWhole, source.isWhole,
+            source.width == picture.width, source.height == picture.height
+        else { return false }
+        let inside = PixelRect(picture, inside: true, width: output.width, height: output.height)
+        guard !inside.isEmpty else { return true }
+        let x = Int(source.x0) + inside.x0 - Int(picture.x0), y = Int(source.y0) + inside.y0 - Int(picture.y0)
+        let format = slot.input.pixelFormat
+        guard canvas.isAligned(inside), x % (1 << format.log2ChromaWidth) == 0, y % (1 << format.log2ChromaHeight) == 0
+        else { return false }
+        uniforms[0] = values.opacity
+        if let passes = planePasses, slot.layer == nil {
+            for plane in 0..<3 {
+                let step = canvas.step(ofPlane: plane)
+                let part = canvas.samples(inside, plane)
+                let view = MixerCanvas.plane(call.output.plane(plane), part)
+                let from = PixelRect(x / step.x, y / step.y, x / step.x + part.width, y / step.y + part.height)
+                run(passes.over, view, view, MixerCanvas.plane(image.plane(plane), from), nil, call)
+            }
+            return true
+        }
+        guard let pass = slot.over else { return false }
+        let view = canvas.view(call.output, inside)
+        let from = PixelRect(x, y, x + inside.width, y + inside.height)
+        run(pass, view, view, MixerCanvas.part(image, from, of: format), nil, call)
+        return true
     }
 
     private func drawPlane(

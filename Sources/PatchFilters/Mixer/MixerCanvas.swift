@@ -50,16 +50,22 @@ final class MixerCanvas {
 
     /// A part of a picture of the canvas's format, which begins on an aligned pixel.
     func view(_ image: ImageReference, _ rect: PixelRect) -> ImageReference {
-        var planes = image.planes
+        Self.part(image, rect, of: format.pixelFormat)
+    }
+
+    /// A part of a picture, which begins on a sample of each plane.
+    static func part(_ image: ImageReference, _ rect: PixelRect, of format: PixelFormat) -> ImageReference {
         func moved(_ plane: Plane, _ index: Int) -> Plane {
-            guard index < format.pixelFormat.planeCount else { return plane }
-            let layout = format.pixelFormat.layout(ofPlane: index)
+            guard index < format.planeCount else { return plane }
+            let layout = format.layout(ofPlane: index)
             return Plane(
                 base: plane.row(rect.y0 >> layout.log2Height) + (rect.x0 >> layout.log2Width) * layout.bytesPerPixel,
                 stride: plane.stride)
         }
-        planes = (moved(planes.0, 0), moved(planes.1, 1), moved(planes.2, 2), moved(planes.3, 3))
-        return ImageReference(planes: planes, width: rect.width, height: rect.height)
+        let planes = image.planes
+        return ImageReference(
+            planes: (moved(planes.0, 0), moved(planes.1, 1), moved(planes.2, 2), moved(planes.3, 3)),
+            width: rect.width, height: rect.height)
     }
 
     /// A part of one plane as a grey picture; the rectangle is in samples of the plane.

@@ -28,6 +28,13 @@ enum MixerKernels {
         }
     }
 
+    /// The source over the canvas, both read at the pixel itself: for pictures that are not resized, on whole pixels.
+    static func over() throws -> Kernel {
+        try build("mixerOver", inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) { b throws(KernelError) in
+            try over(&b, b.apply(.mul, [b.current(1), b.uniform(0)]), b.current(0), "normal")
+        }
+    }
+
     /// The source over the canvas (input 0, read at the pixel itself), with edges, corners, border, opacity, blend and mask.
     static func layer(blend: String, hasMask: Bool) throws -> Kernel {
         let uniforms: [(String, ValueType)] = [
@@ -198,7 +205,10 @@ enum MixerKernels {
     ) throws -> Kernel {
         var builder = KernelBuilder(
             name: name, inputs: inputs.map { InputDeclaration(name: $0, alpha: .premultiplied) },
-            uniforms: uniforms.map { UniformDeclaration(name: $0.0, type: $0.1) }, alpha: .premultiplied)
+            uniforms: uniforms.map {
+                // A known range lets integers do the work.
+                UniformDeclaration(name: $0.0, type: $0.1, range: $0.0 == "opacity" ? 0...1 : nil)
+            }, alpha: .premultiplied)
         do {
             let result = try body(&builder)
             return try builder.finish(result)
