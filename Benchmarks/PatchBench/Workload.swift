@@ -37,7 +37,8 @@ struct Workload: Hashable {
         // In a picture of the tests' size the seams are a larger part.
         Workload("W7", .yuv420p, "four pictures into quarters", worst: 60, nearlyAll: 50),
         Workload("W8", .rgba, "chroma key over a background", worst: 2, nearlyAll: 1),
-        Workload("W8", .yuv420p, "chroma key over a background", worst: 3, nearlyAll: 1),
+        // At the key's edge a rounded code of chroma moves the matte by several.
+        Workload("W8", .yuv420p, "chroma key over a background", worst: 12, nearlyAll: 1),
         Workload("W9", .rgba, "cross-fade", worst: 1, nearlyAll: 1),
         Workload("W9", .yuv420p, "cross-fade", worst: 1, nearlyAll: 1),
         Workload("W10-decode", .yuv420p, to: .rgba, "yuv420p → RGBA", worst: 1, nearlyAll: 1),
