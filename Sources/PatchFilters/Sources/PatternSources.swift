@@ -16,7 +16,9 @@ public enum PatternSources {
                 .source { options, environment in
                     let size = options.size("size") ?? (environment.width, environment.height)
                     try check(size, environment)
-                    return TestSceneSource(scene, width: size.0, height: size.1, rate: rate(options, environment))
+                    let rate = rate(options, environment)
+                    return DrawnSource(
+                        TestScene(scene, width: size.0, height: size.1, rate: rate.perSecond), rate: rate)
                 })
         }
         return kinds
@@ -60,11 +62,12 @@ public enum PatternSources {
             try check(size, environment)
             let rate = rate(options, environment)
             if let scene = options.string("kind").flatMap({ TestScene.Kind(rawValue: $0) }) {
-                return TestSceneSource(scene, width: size.0, height: size.1, rate: rate)
+                return DrawnSource(
+                    TestScene(scene, width: size.0, height: size.1, rate: rate.perSecond), rate: rate)
             }
             let kind = options.string("kind").flatMap { TestPattern.Kind(rawValue: $0) } ?? .bars
-            return TestPatternSource(
-                pattern: TestPattern(
+            return DrawnSource(
+                TestPattern(
                     kind, width: size.0, height: size.1, orientation: OrientationOptions.orientation(options)),
                 rate: rate)
         })
@@ -114,24 +117,33 @@ final class ColorSource: MediaSource {
     func stop() {}
 }
 
+/// A picture that is drawn anew for each frame.
+///
+/// Thread-safety: all members may be called from any thread, each on a frame of its own.
+protocol DrawnPicture: AnyObject, Sendable {
+    var format: VideoFormat { get }
+    /// Draws frame `index` into a frame of this format.
+    func draw(_ index: Int64, into frame: Frame)
+}
+
 /// Draws frame n at the n-th frame time after the first tick.
 ///
 /// Thread-safety: as `MediaSource`.
-final class TestPatternSource: MediaSource, @unchecked Sendable {
+final class DrawnSource: MediaSource, @unchecked Sendable {
     // Unchecked: the `var`s are touched on the clock thread only.
-    private let pattern: TestPattern
+    private let picture: any DrawnPicture
     private let rate: FrameRate
     private let pool: FramePool
     private var firstTime: MediaTime?
     private var current: Frame?
 
-    init(pattern: TestPattern, rate: FrameRate) {
-        self.pattern = pattern
+    init(_ picture: any DrawnPicture, rate: FrameRate) {
+        self.picture = picture
         self.rate = rate
-        pool = FramePool(format: pattern.format, preallocate: 4)
+        pool = FramePool(format: picture.format, preallocate: 4)
     }
 
-    func open() throws -> SourceFormat { SourceFormat(video: pattern.format, rate: rate) }
+    func open() throws -> SourceFormat { SourceFormat(video: picture.format, rate: rate) }
     func start() throws {}
     func stop() {}
 
@@ -142,7 +154,7 @@ final class TestPatternSource: MediaSource, @unchecked Sendable {
         if let current, current.sequence == index { return .frame(current) }
         // With every frame held by others, the last one stays.
         guard let frame = pool.take() else { return current.map { .frame($0) } ?? .waiting }
-        pattern.draw(index, into: frame)
+        picture.draw(index, into: frame)
         frame.sequence = index
         frame.pts = rate.time(ofFrame: index)
         frame.duration = rate.frameDuration

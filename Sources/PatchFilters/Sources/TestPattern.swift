@@ -6,7 +6,7 @@ import PatchMedia
 ///
 /// Every frame is a function of its index alone. Below 720 lines the colours are BT.601's, else BT.709's.
 /// Thread-safety: immutable; `draw` may be called on any thread with a frame of one's own.
-public final class TestPattern: Sendable {
+public final class TestPattern: DrawnPicture {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// SMPTE EG 1: 75 % bars, castellations, −I, white, +Q and PLUGE.
         case bars

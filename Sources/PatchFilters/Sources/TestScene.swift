@@ -7,7 +7,7 @@ import PatchMedia
 ///
 /// Every frame is a function of its index alone; limited-range yuv420p, BT.601 below 720 lines, else BT.709.
 /// Thread-safety: immutable; `draw` may be called on any thread with a frame of one's own.
-final class TestScene: Sendable {
+final class TestScene: DrawnPicture {
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, guest, greenscreen, landscape, card
     }
@@ -135,42 +135,5 @@ final class TestScene: Sendable {
         case .landscape: SceneBackdrop.landscape(&canvas)
         case .card: SceneCard.paint(&canvas, aspect: aspect, eyesOpen: eyesOpen)
         }
-    }
-}
-
-/// Shows a `TestScene`.
-///
-/// Thread-safety: as `MediaSource`.
-final class TestSceneSource: MediaSource, @unchecked Sendable {
-    // Unchecked: the `var`s are touched on the clock thread only.
-    private let scene: TestScene
-    private let rate: FrameRate
-    private let pool: FramePool
-    private var firstTime: MediaTime?
-    private var current: Frame?
-
-    init(_ kind: TestScene.Kind, width: Int, height: Int, rate: FrameRate) {
-        scene = TestScene(kind, width: width, height: height, rate: rate.perSecond)
-        self.rate = rate
-        pool = FramePool(format: scene.format, preallocate: 4)
-    }
-
-    func open() throws -> SourceFormat { SourceFormat(video: scene.format, rate: rate) }
-    func start() throws {}
-    func stop() {}
-
-    func frame(at tick: Tick) -> SourceReading {
-        let first = firstTime ?? tick.time
-        firstTime = first
-        let index = rate.frame(at: tick.time - first)
-        if let current, current.sequence == index { return .frame(current) }
-        // With every frame held by others, the last one stays.
-        guard let frame = pool.take() else { return current.map { .frame($0) } ?? .waiting }
-        scene.draw(index, into: frame)
-        frame.sequence = index
-        frame.pts = rate.time(ofFrame: index)
-        frame.duration = rate.frameDuration
-        current = frame
-        return .frame(frame)
     }
 }

@@ -7,18 +7,6 @@
 -- kept. threshold: 0.05…1. sigma: 0.5…3 pixels, the blur before the edges are searched.
 local steps = require "library.steps"
 
-local function blur(dx, dy)
-  return function(src, _, p)
-    local sum, total
-    for i = -4, 4 do
-      local weight = exp(-i * i / (2 * p.sigma * p.sigma))
-      local part = steps.join(src:at(i * dx, i * dy), 1024) * weight
-      sum, total = sum and sum + part or part, total and total + weight or weight
-    end
-    return steps.split(sum / total, 1024)
-  end
-end
-
 return kernel {
   summary = "Finds straight lines and draws them.",
   params = {
@@ -30,8 +18,8 @@ return kernel {
     { name = "luma", channels = 2, pixel = function(c)
       return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
     end },
-    { name = "down", channels = 2, sample = blur(0, 1) },
-    { name = "blurred", channels = 2, sample = blur(1, 0) },
+    { name = "down", channels = 2, sample = steps.blur(0, 1) },
+    { name = "blurred", channels = 2, sample = steps.blur(1, 0) },
     { name = "gradient", channels = 3, sample = steps.gradient },
     { name = "thin", channels = 1, sample = function(src) return steps.thin(src, 0.1, 0.4) end },
     { name = "edges", channels = 1, sample = function(thin) return vec4(select(steps.isEdge(thin), 1.0, 0.0)) end },

@@ -1,4 +1,4 @@
--- The stages of Canny's edge detection, shared by canny and beautify.
+-- The stages of Canny's edge detection, shared by canny, houghLines and beautify.
 --
 -- Canny decides by comparing neighbours, and a half float's 11 bits are too few to decide as exact numbers would. So numbers
 -- are stored in two channels: whole steps, and what is left of the last step.
@@ -10,6 +10,19 @@ function steps.split(x, count)
 end
 
 function steps.join(c, count) return c.r + c.g / count end
+
+-- A Gaussian of p.sigma over nine pixels, along (dx, dy), of a luma in 1/1024.
+function steps.blur(dx, dy)
+  return function(src, _, p)
+    local sum, total
+    for i = -4, 4 do
+      local weight = exp(-i * i / (2 * p.sigma * p.sigma))
+      local part = steps.join(src:at(i * dx, i * dy), 1024) * weight
+      sum, total = sum and sum + part or part, total and total + weight or weight
+    end
+    return steps.split(sum / total, 1024)
+  end
+end
 
 -- The gradient of a blurred luma in 1/1024: its length in 1/256, and in blue the axis it lies along: 0 across, 1 up and down,
 -- 2 and 3 the diagonals. A direction counts as along an axis when its other component is below sin(22.5 degrees).
