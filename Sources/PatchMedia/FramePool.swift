@@ -40,15 +40,6 @@ public final class FramePool: Sendable {
     public var count: Int { frames.withLock { $0.count } }
 }
 
-/// Plain memory for one frame, 64-byte aligned rows, freed with the frame.
-final class HeapStorage: FrameStorage, @unchecked Sendable {
-    // Unchecked: the address is written once and freed once, in deinit.
-    private let memory: UnsafeMutableRawPointer
-    init(memory: sending UnsafeMutableRawPointer) { self.memory = memory }
-    func release() {}
-    deinit { memory.deallocate() }
-}
-
 extension Frame {
     /// A frame with memory of its own: rows start on 64-byte boundaries and are readable 64 bytes past their end.
     public convenience init(allocating format: VideoFormat) {
@@ -68,14 +59,13 @@ extension Frame {
                 }
             }
         }
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: total + 64, alignment: 64)
-        // Padding is read by wide loads (never used), so that it must at least be defined.
-        memory.initializeMemory(as: UInt8.self, repeating: 0, count: total + 64)
+        let storage = HeapStorage(byteCount: total + 64)
+        let memory = storage.bytes
         let planes = (
             Plane(base: memory + offsets.0, stride: strides.0), Plane(base: memory + offsets.1, stride: strides.1),
             Plane(base: memory + offsets.2, stride: strides.2), Plane(base: memory + offsets.3, stride: strides.3)
         )
-        self.init(format: format, planes: planes, owner: HeapStorage(memory: memory))
+        self.init(format: format, planes: planes, owner: storage)
     }
 }
 

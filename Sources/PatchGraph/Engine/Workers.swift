@@ -73,22 +73,32 @@ struct ChromaJob {
 
 /// The render threads. The clock thread calls `run`, works along, and returns when every band is done.
 ///
-/// Bands are claimed by an atomic counter, so that a thread that is slow takes fewer. The result does not depend on the
-/// number of threads, because each row is computed alone.
+/// Bands are claimed by an atomic counter, so that a thread that is slow takes fewer, and nobody waits for a thread that
+/// has not come: a job is closed when its bands are given out, and who wakes too late finds it closed. The result does
+/// not depend on the number of threads, because each row is computed alone.
 /// Thread-safety: `run` from one thread at a time.
 package final class Workers: @unchecked Sendable {
-    // Unchecked: `job` is written by the caller of `run` while no worker is inside `work` (active == 0 and the
-    // generation not yet raised), and read by workers after they saw the new generation; so is what it points to.
-    private struct Gate {
-        var generation = 0
-        var stopping = false
+    // Unchecked: `job` is written by the caller of `run` while the door is closed and nobody is inside, and read by
+    // workers after they came in through the open door; so is what it points to.
+
+    /// The door to the job at hand: the number of the job, whether it takes workers in, and how many are inside.
+    private struct Door {
+        static let open = 1 << 16
+        static let nextJob = 1 << 17
+        var word: Int
+        var isOpen: Bool { word & Self.open != 0 }
+        var inside: Int { word & (Self.open - 1) }
+        var job: Int { word & ~(Self.nextJob - 1) }
     }
 
-    private let gate = Monitor(Gate())
-    private let done = Monitor(0)
+    private let door = Atomic(0)
     private let nextBand = Atomic(0)
     private let bandCount = Atomic(0)
-    private let active = Atomic(0)
+    /// Workers that wait for `bell`, or are about to.
+    private let sleeping = Atomic(0)
+    /// Holds whether the workers are to stop.
+    private let bell = Monitor(false)
+    private let left = Monitor(())
     /// Lives on the stack of the caller of `run`, which returns when nobody needs it any more.
     private var job: UnsafeRawPointer?
     private var jobType: any BandWork.Type = BandJob.self
@@ -99,6 +109,12 @@ package final class Workers: @unchecked Sendable {
 
     /// Below this many output pixels a pass runs on the caller alone: waking a thread costs more.
     static let smallestShared = 64 * 1024
+
+    /// Looks at the door before a worker goes to sleep, about 20 µs: the next pass of a tick mostly comes sooner, and
+    /// waking a thread takes as long as a small pass.
+    private static let looksBeforeSleep = 20_000
+    /// Looks before the caller sleeps: the others are inside their last band; a long spin would steal their core.
+    private static let looksForLast = 2000
 
     /// - Parameter cores: one for each thread, the caller's own (who ties himself) first; empty lets the system choose.
     package init(count: Int, cores: [Int] = []) throws {
@@ -131,21 +147,21 @@ package final class Workers: @unchecked Sendable {
             jobType = Work.self
             nextBand.store(0, ordering: .relaxed)
             bandCount.store(bands, ordering: .relaxed)
-            active.store(count, ordering: .releasing)
-            gate.notify { $0.generation &+= 1 }
+            let number = Door(word: door.load(ordering: .relaxed)).job &+ Door.nextJob
+            // In one order with `sleeping`: a worker either sees the open door, or is seen to sleep.
+            door.store(number | Door.open, ordering: .sequentiallyConsistent)
+            if sleeping.load(ordering: .sequentiallyConsistent) > 0 { bell.notify { _ in } }
             doBands(UnsafeRawPointer(pointer), Work.self)
-            finishOne()
-            // The others are inside their last band: a short spin beats a sleep, a long one would steal their core.
-            var spins = 0
-            while active.load(ordering: .acquiring) > 0 {
-                spins += 1
-                if spins > 2000 {
-                    _ = done.wait { [self] _ in active.load(ordering: .acquiring) == 0 ? true : nil }
-                    break
-                }
-            }
+            close()
             job = nil
         }
+    }
+
+    /// Lets nobody in any more, and waits for those inside.
+    private func close() {
+        door.bitwiseAnd(~Door.open, ordering: .acquiringAndReleasing)
+        for _ in 0..<Self.looksForLast where Door(word: door.load(ordering: .acquiring)).inside == 0 { return }
+        _ = left.wait { [self] _ in Door(word: door.load(ordering: .acquiring)).inside == 0 ? true : nil }
     }
 
     private func doBands(_ job: UnsafeRawPointer, _ type: any BandWork.Type) {
@@ -157,28 +173,46 @@ package final class Workers: @unchecked Sendable {
         }
     }
 
-    private func finishOne() {
-        if active.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.notify { $0 &+= 1 } }
+    /// Works on the job behind the door if it is still open.
+    private func enter() {
+        var seen = Door(word: door.load(ordering: .relaxed))
+        while seen.isOpen {
+            let (exchanged, found) = door.weakCompareExchange(
+                expected: seen.word, desired: seen.word + 1, ordering: .acquiringAndReleasing)
+            guard exchanged else {
+                seen = Door(word: found)
+                continue
+            }
+            if let job { doBands(job, jobType) }
+            let now = Door(word: door.subtract(1, ordering: .acquiringAndReleasing).newValue)
+            if !now.isOpen, now.inside == 0 { left.notify { _ in } }
+            return
+        }
     }
 
     private func loop() {
-        var seen = 0
-        while true {
-            let stopping = gate.wait { gate -> Bool? in
-                if gate.stopping { return true }
-                guard gate.generation != seen else { return nil }
-                seen = gate.generation
-                return false
-            }
-            if stopping ?? true { return }
-            if let job { doBands(job, jobType) }
-            finishOne()
+        var last = 0
+        while wait(after: last) {
+            last = Door(word: door.load(ordering: .relaxed)).job
+            enter()
         }
+    }
+
+    /// Waits for a job other than the last. Returns false when there will be none.
+    private func wait(after last: Int) -> Bool {
+        for _ in 0..<Self.looksBeforeSleep
+        where Door(word: door.load(ordering: .relaxed)).job != last { return true }
+        sleeping.add(1, ordering: .sequentiallyConsistent)
+        defer { sleeping.subtract(1, ordering: .relaxed) }
+        return bell.wait { [self] isStopping -> Bool? in
+            if isStopping { return false }
+            return Door(word: door.load(ordering: .sequentiallyConsistent)).job != last ? true : nil
+        } ?? false
     }
 
     /// Ends the threads. `run` must not be called afterwards.
     package func stop() {
-        gate.notify { $0.stopping = true }
+        bell.notify { $0 = true }
         for thread in threads { thread.join() }
     }
 }
