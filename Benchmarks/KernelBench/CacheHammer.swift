@@ -17,8 +17,8 @@ struct CacheHammer {
         self.count = count
         self.rounds = rounds
         if arguments.next() == "--full" {
-            // No file may grow beyond 4 KB, which ends writes in the middle as a full disk does.
-            var limit = rlimit(rlim_cur: 4096, rlim_max: 4096)
+            // No file may grow beyond 1 KB, less than any entry, which ends writes in the middle as a full disk does.
+            var limit = rlimit(rlim_cur: 1024, rlim_max: 1024)
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             signal(SIGXFSZ, SIG_IGN)
         }

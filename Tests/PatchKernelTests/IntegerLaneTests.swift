@@ -6,7 +6,7 @@ import Testing
 /// (computed here, in Double), and that they may write over what they read.
 @Suite struct IntegerLaneTests {
     /// All four vector widths, the narrowest also without SSSE3's products.
-    static let processors = [nil, "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"] as [String?]
+    static let processors: [String?] = [nil] + ProcessorLevel.runnable
 
     private static func premultiplied(_ names: String...) -> [InputDeclaration] {
         names.map { InputDeclaration(name: $0, alpha: .premultiplied) }

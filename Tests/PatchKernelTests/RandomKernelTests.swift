@@ -31,7 +31,7 @@ import Testing
                             $0.append("seed \(seed): \(problem)\n\(test.text)\nshrunk: \(smallProblem)\n\(small.text)")
                         }
                     } catch {
-                        found.withLock { $0.append("seed \(seed): \(error)") }
+                        found.withLock { $0.append("seed \(seed): \(error)\n\((try? make(UInt64(seed)))?.text ?? "")") }
                     }
                 }
             } as @Sendable () -> Void
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["x86-64", "x86-64-v3", "x86-64-v4"])
+    @Test(arguments: ProcessorLevel.runnable)
     func olderProcessors(_ processor: String) throws {
         let compiler = KernelCompiler(CompilerOptions(processor: processor))
         for seed in UInt64(5000)..<5030 {

@@ -9,9 +9,10 @@ public struct CompilerOptions: Hashable, Sendable {
     public var cacheDirectory: String?
     /// Scalar operations that a pass may have at most.
     public var instructionBudget: Int
-    /// LLVM's name of the processor to compile for; nil is this machine. For tests.
+    /// LLVM's name of the processor to compile for; nil is this machine. For tests. `compile` refuses a level of x86-64
+    /// that this machine cannot run; `object` makes code for any.
     public var processor: String?
-    /// Bits of a machine vector: 128, 256 or 512; nil is the processor's best. For tests and measurements.
+    /// Bits of a machine vector: 128, 256 or 512, at most what the processor has, which nil takes. For tests and measurements.
     public var vectorBits: Int?
     /// Machine vectors that one value spans: 1, 2 or 4; nil chooses by the pass.
     public var interleave: Int?
@@ -137,6 +138,9 @@ public final class KernelCompiler: Sendable {
 
     private func make(_ description: PassDescription) throws(KernelError) -> CompiledPass {
         let start = monotonicNanoseconds()
+        if let name = options.processor, !TargetCPU.hostRuns(name) {
+            throw KernelError(.unsupported, "this machine cannot run code for '\(name)'; leave the processor out")
+        }
         let linker = try JITLinker.shared.get()
         let key = CodeKey(
             description: description, cpu: cpu, budget: options.instructionBudget,

@@ -46,12 +46,30 @@ final class PassDriver: @unchecked Sendable {
         var copyBytes: Int
     }
 
+    /// What the row loop needs to step a slot through a band, in the workspace: one load instead of many.
+    private struct Cursor {
+        /// Row 0 of the plane, at the first chunk that is worked on in place.
+        var base: UnsafeMutableRawPointer
+        var stride: Int
+        var dy: Int
+        var lastRow: Int
+        /// Rows of the picture to one of the plane, as a power of two.
+        var log2Height: Int
+        /// Its rows follow from the picture's by `dy` and `log2Height` alone, while they lie inside.
+        var isPlain: Bool
+        var rows: Int
+        /// Of its first row's pointer.
+        var word: Int
+    }
+
     let layout: PassLayout
     private let entries: JITLinker.Code
     private let slots: UnsafeMutableBufferPointer<Slot>
     private let outputs: UnsafeMutableBufferPointer<OutputPlane>
     private let hoistedOffset: Int
     private let carryOffset: Int
+    /// Cursors of the slots, then of the output planes.
+    private let cursorOffset: Int
     let workspaceBytes: Int
     private let workspaces = Mutex<[UInt]>([])
 
@@ -66,6 +84,8 @@ final class PassDriver: @unchecked Sendable {
         }
         hoistedOffset = reserve(hoistedCount * 4)
         carryOffset = reserve(64)
+        cursorOffset = reserve(
+            MemoryLayout<Cursor>.stride * (layout.slots.count + description.output.format.planeCount))
         slots = .allocate(capacity: layout.slots.count)
         for (index, key) in layout.slots.enumerated() {
             let stored = description.inputs[key.input]
@@ -158,11 +178,13 @@ final class PassDriver: @unchecked Sendable {
             last = min(last, end)
         }
         if last < first { (first, last) = (chunks, chunks) }
+        let cursors = (workspace + cursorOffset).assumingMemoryBound(to: Cursor.self)
+        setCursors(cursors, chunk: first, inputs: inputs, output: output)
         var row = rows.lowerBound
         while row < end {
             runRow(
-                row, end: end, workspace: workspace, inputs: inputs, output: output, direct: first..<last,
-                chunks: chunks)
+                row, end: end, workspace: workspace, cursors: cursors, inputs: inputs, output: output,
+                direct: first..<last, chunks: chunks)
             row += layout.rows
         }
     }
@@ -197,10 +219,34 @@ final class PassDriver: @unchecked Sendable {
             ? (pictureWidth >> slot.log2Width) - (chunk + 1) * slot.chunkColumns : chunk * slot.chunkColumns
     }
 
+    private func setCursors(
+        _ cursors: UnsafeMutablePointer<Cursor>, chunk: Int, inputs: UnsafeBufferPointer<ImageReference>,
+        output: ImageReference
+    ) {
+        for (index, slot) in slots.enumerated() {
+            let picture = inputs[slot.input]
+            let plane = picture.plane(slot.plane)
+            (cursors + index).initialize(
+                to: Cursor(
+                    base: plane.base + firstColumn(slot, chunk: chunk, picture.width) * slot.bytes,
+                    stride: plane.stride, dy: slot.dy, lastRow: picture.height - 1,
+                    log2Height: slot.rule == .direct ? 0 : 1, isPlain: slot.rule != .chromaFar && !slot.reversesRows,
+                    rows: slot.rows, word: layout.slotWord(row: 0, slot: index)))
+        }
+        for (index, target) in outputs.enumerated() {
+            let plane = output.plane(target.plane)
+            (cursors + slots.count + index).initialize(
+                to: Cursor(
+                    base: plane.base + chunk * target.chunkColumns * target.bytes, stride: plane.stride, dy: 0,
+                    lastRow: output.height - 1, log2Height: target.log2Height, isPlain: true, rows: layout.rows,
+                    word: layout.outputWord(row: 0, plane: target.plane)))
+        }
+    }
+
     /// - Parameter end: the band's end; rows from there on are written onto its last row, before that row itself.
     private func runRow(
-        _ y: Int, end: Int, workspace: UnsafeMutableRawPointer, inputs: UnsafeBufferPointer<ImageReference>,
-        output: ImageReference, direct: Range<Int>, chunks: Int
+        _ y: Int, end: Int, workspace: UnsafeMutableRawPointer, cursors: UnsafeMutablePointer<Cursor>,
+        inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference, direct: Range<Int>, chunks: Int
     ) {
         let words = workspace.assumingMemoryBound(to: Int.self)
         words[PassLayout.Word.row] = y
@@ -208,21 +254,31 @@ final class PassDriver: @unchecked Sendable {
             runEdgeChunk(chunk, y, end: end, workspace: workspace, inputs: inputs, output: output)
         }
         if !direct.isEmpty {
-            let column = direct.lowerBound * layout.columns
-            words[PassLayout.Word.column] = column
+            words[PassLayout.Word.column] = direct.lowerBound * layout.columns
             words[PassLayout.Word.chunkCount] = direct.count
-            for row in 0..<layout.rows {
-                for index in slots.indices where row < slots[index].rows {
-                    let slot = slots[index]
-                    let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
-                    let column = firstColumn(slot, chunk: direct.lowerBound, inputs[slot.input].width)
-                    words[layout.slotWord(row: row, slot: index)] = Int(bitPattern: source + column * slot.bytes)
+            let lastRow = output.height - 1
+            for index in 0..<slots.count {
+                let cursor = cursors + index
+                for row in 0..<cursor.pointee.rows {
+                    let at = min(y + row, lastRow) + cursor.pointee.dy
+                    let pointer: UnsafeMutableRawPointer
+                    if cursor.pointee.isPlain, at >= 0, at <= cursor.pointee.lastRow {
+                        pointer = cursor.pointee.base + (at >> cursor.pointee.log2Height) * cursor.pointee.stride
+                    } else {
+                        let slot = slots[index]
+                        let column = firstColumn(slot, chunk: direct.lowerBound, inputs[slot.input].width)
+                        pointer =
+                            sourceRow(slot, y: y + row, inputs: inputs, height: output.height) + column * slot.bytes
+                    }
+                    words[cursor.pointee.word + row] = Int(bitPattern: pointer)
                 }
-                for index in outputs.indices {
-                    let plane = outputs[index]
-                    let target = targetRow(plane, y: min(y + row, end - 1), output: output)
-                    words[layout.outputWord(row: row, plane: plane.plane)] = Int(
-                        bitPattern: target + direct.lowerBound * plane.chunkColumns * plane.bytes)
+            }
+            for index in slots.count..<slots.count + outputs.count {
+                let cursor = cursors + index
+                for row in 0..<layout.rows {
+                    let at = min(y + row, end - 1, lastRow) >> cursor.pointee.log2Height
+                    words[cursor.pointee.word + row * layout.outputPlanes] = Int(
+                        bitPattern: cursor.pointee.base + at * cursor.pointee.stride)
                 }
             }
             entries.span(workspace)

@@ -43,12 +43,28 @@ struct TargetCPU: Hashable, Sendable {
         let isV3 = name == "x86-64-v3" || name == "x86-64-v4"
         let hasAVX2 = set.contains("+avx2") || isV3
         let hasAVX512 = set.contains("+avx512bw") && set.contains("+avx512vl") || name == "x86-64-v4"
-        lanes = (vectorBits ?? (hasAVX512 ? 512 : hasAVX2 ? 256 : 128)) / 32
+        let widest = hasAVX512 ? 512 : hasAVX2 ? 256 : 128
+        // Instructions asked for by name have no wider form that LLVM could split.
+        lanes = min(vectorBits ?? widest, widest) / 32
         hasScaling = hasAVX512 && lanes == 16
         hasFMA = set.contains("+fma") || isV3
         hasHalf = set.contains("+f16c") || isV3
         hasRounding = set.contains("+sse4.1") || hasAVX2
         hasRoundedProduct = set.contains("+ssse3") || isV3 || name == "x86-64-v2"
+    }
+
+    /// What x86-64's levels ask for beyond the one before, of what code is made with here.
+    private static let levels: [(name: String, features: [String])] = [
+        ("x86-64-v2", ["+ssse3", "+sse4.1", "+sse4.2", "+popcnt"]),
+        ("x86-64-v3", ["+avx2", "+fma", "+f16c", "+bmi2"]),
+        ("x86-64-v4", ["+avx512f", "+avx512bw", "+avx512cd", "+avx512dq", "+avx512vl"]),
+    ]
+
+    /// Whether this machine runs code for a level of x86-64. Other names are the caller's to judge.
+    static func hostRuns(_ name: String) -> Bool {
+        guard let level = levels.firstIndex(where: { $0.name == name }) else { return true }
+        let set = Set(host.features.split(separator: ",").map(String.init))
+        return levels[...level].allSatisfy { set.isSuperset(of: $0.features) }
     }
 
     static let host: TargetCPU = {
