@@ -21,7 +21,10 @@ extension KernelGenerator {
             return try moderate(&b, try b.apply(.pow, [positive, power]))
         case 6:
             let positive = try moderate(&b, x, 0.02, 4)
-            return try b.apply(pick([.log, .log2, .inversesqrt]), [positive])
+            let operation = pick([Operation.log, .log2, .inversesqrt, .fastSqrt])
+            let value = try b.apply(operation, [positive])
+            // Scaled so that the estimate's error is as small as other functions'.
+            return operation == .fastSqrt ? try b.apply(.mul, [value, b.constant(Float(0.0005))]) : value
         case 7: return try moderate(&b, try b.apply(pick([.exp, .exp2]), [try moderate(&b, x, -3, 1.5)]))
         case 8: return try b.apply(pick([.asin, .acos, .tan]), [try moderate(&b, x, -0.9, 0.9)])
         case 9:

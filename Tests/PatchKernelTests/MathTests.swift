@@ -48,6 +48,8 @@ import Testing
             bound: 3e-7, floor: 0.1),
         Function(name: "sqrt", operation: .sqrt, domain: 0...100, exact: { sqrt($0) }, bound: 1e-7, floor: 0),
         Function(
+            name: "fastSqrt", operation: .fastSqrt, domain: 1e-4...100, exact: { sqrt($0) }, bound: 4.9e-4, floor: 0),
+        Function(
             name: "inversesqrt", operation: .inversesqrt, domain: 1e-3...100, exact: { 1 / sqrt($0) }, bound: 2e-7,
             floor: 0),
     ]

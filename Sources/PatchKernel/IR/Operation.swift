@@ -14,6 +14,8 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     case min, max, clamp, mix, step, smoothstep
     /// 0 below 0.
     case sqrt
+    /// The square root within 2^−11 of itself, in a quarter of the time; below 10^−30 within 10^−15.
+    case fastSqrt
     case inversesqrt
     /// 0 for a base at or below 0 (1 when the exponent is 0).
     case pow
@@ -39,8 +41,10 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     /// How many arguments the operation takes.
     public var arity: ClosedRange<Int> {
         switch self {
-        case .neg, .abs, .sign, .floor, .ceil, .trunc, .fract, .round, .sqrt, .inversesqrt, .exp, .exp2, .log, .log2,
-            .radians, .degrees, .sin, .cos, .tan, .asin, .acos, .length, .normalize, .not, .any, .all, .transpose,
+        case .neg, .abs, .sign, .floor, .ceil, .trunc, .fract, .round, .sqrt, .fastSqrt, .inversesqrt, .exp, .exp2,
+            .log,
+            .log2, .radians, .degrees, .sin, .cos, .tan, .asin, .acos, .length, .normalize, .not, .any, .all,
+            .transpose,
             .toInt, .toFloat, .toBool:
             1...1
         case .add, .sub, .mul, .div, .mod, .min, .max, .step, .pow, .distance, .dot, .cross, .reflect, .lt, .le, .gt,

@@ -176,6 +176,7 @@ extension Interpreter {
             let t = minimum(maximum((a[2] - x) / (a[1] - x), 0), 1)
             return t * t * (3 - 2 * t)
         case .sqrt: return maximum(x, 0).squareRoot()
+        case .fastSqrt: return maximum(x, 1e-30).squareRoot()
         case .inversesqrt: return 1 / x.squareRoot()
         case .pow:
             if a[1] == 1 { return maximum(x, 0) }

@@ -117,6 +117,10 @@ extension ScalarProgram {
             let inner: Float = a.low <= 0 && a.high >= 0 ? 0 : Swift.min(Swift.abs(a.low), Swift.abs(a.high))
             return Bounds(low: inner, high: Swift.max(Swift.abs(a.low), Swift.abs(a.high)), mayBeNaN: a.mayBeNaN)
         case .sqrt: return argument(0).low >= 0 ? argument(0).mapped { $0.squareRoot() } : .unknown
+        case .rootEstimate:
+            // Within 2^−11 of the root.
+            return argument(0).low >= 0
+                ? Bounds(low: 0, high: argument(0).high.squareRoot() * 1.001, mayBeNaN: argument(0).mayBeNaN) : .unknown
         case .floor: return argument(0).mapped { $0.rounded(.down) }
         case .ceil: return argument(0).mapped { $0.rounded(.up) }
         case .trunc: return argument(0).mapped { $0.rounded(.towardZero) }

@@ -73,13 +73,15 @@ public final class KernelCompiler: Sendable {
     /// compiles is waited for.
     /// - Throws: `KernelError` of code `unsupported`, `budget` or `compiler`.
     public func compile(_ description: PassDescription) throws(KernelError) -> CompiledPass {
+        // Names are for messages only.
+        let key = description.nameless
         let known: CompiledPass?? = state.wait { state in
-            if let pass = state.known[description]?.pass {
+            if let pass = state.known[key]?.pass {
                 Self.touch(pass, &state, self.options.memoryCacheLimit)
                 return .some(pass)
             }
-            guard !state.underWay.contains(description) else { return nil }
-            state.underWay.insert(description)
+            guard !state.underWay.contains(key) else { return nil }
+            state.underWay.insert(key)
             return .some(nil)
         }
         if case .some(.some(let pass)) = known { return pass }
@@ -87,8 +89,8 @@ public final class KernelCompiler: Sendable {
             let pass = try make(description)
             // What falls out of the cache is freed after the lock.
             let dropped = state.notify { state -> [CompiledPass] in
-                state.underWay.remove(description)
-                state.known[description] = Weak(pass: pass)
+                state.underWay.remove(key)
+                state.known[key] = Weak(pass: pass)
                 if state.known.count > 4 * (self.options.memoryCacheLimit + 16) {
                     state.known = state.known.filter { $0.value.pass != nil }
                 }
@@ -97,7 +99,7 @@ public final class KernelCompiler: Sendable {
             _ = dropped
             return pass
         } catch {
-            state.notify { state in _ = state.underWay.remove(description) }
+            state.notify { state in _ = state.underWay.remove(key) }
             throw error
         }
     }
@@ -143,7 +145,7 @@ public final class KernelCompiler: Sendable {
         }
         let linker = try JITLinker.shared.get()
         let key = CodeKey(
-            description: description, cpu: cpu, budget: options.instructionBudget,
+            description: description.nameless, cpu: cpu, budget: options.instructionBudget,
             pipeline: options.pipeline ?? Self.defaultPipeline)
         let cache = options.cacheDirectory.map { DiskCache(directory: $0) }
         if let code = cache?.load(key, description: description),

@@ -20,8 +20,9 @@ extension PassEmitter {
             return asm.add(asm.mul(a[0], a[1]), a[2])
         case .scale: return scaled(a[0], a[1], asm, lanes)
         case .sqrt:
-            if cpu.hasScaling, lanes % 16 == 0 { return inParts(a, asm, lanes) { squareRoot($0[0], asm) } }
+            if cpu.hasScaling, lanes % 16 == 0 { return inParts(a, 16, asm, lanes) { squareRoot($0[0], asm) } }
             return asm.call("llvm.sqrt", overloads: [LLVMTypeOf(a[0])], a)
+        case .rootEstimate: return rootEstimate(a[0], asm, lanes)
         case .abs: return asm.call("llvm.fabs", overloads: [LLVMTypeOf(a[0])], a)
         case .neg: return LLVMBuildFNeg(asm.builder, a[0], "")
         case .floor: return rounding("llvm.floor", a[0], asm, lanes)
@@ -133,18 +134,19 @@ extension PassEmitter {
         return asm.select(isZero, constant(0), asm.select(isMinusOne, negated, quotient))
     }
 
-    // MARK: AVX-512
+    // MARK: Machine instructions by name
 
-    /// Applies `body` to sixteen lanes at a time.
+    /// Applies `body` to `part` lanes at a time.
     private func inParts(
-        _ arguments: [LLVMValueRef], _ asm: LLVMAssembler, _ lanes: Int, _ body: ([LLVMValueRef]) -> LLVMValueRef
+        _ arguments: [LLVMValueRef], _ part: Int, _ asm: LLVMAssembler, _ lanes: Int,
+        _ body: ([LLVMValueRef]) -> LLVMValueRef
     ) -> LLVMValueRef {
-        let parts = stride(from: 0, to: lanes, by: 16).map { first in
-            body(lanes == 16 ? arguments : arguments.map { asm.shuffle($0, nil, Array(first..<first + 16)) })
+        let parts = stride(from: 0, to: lanes, by: part).map { first in
+            body(lanes == part ? arguments : arguments.map { asm.shuffle($0, nil, Array(first..<first + part)) })
         }
         guard parts.count > 1 else { return parts[0] }
         var joined = parts
-        var width = 16
+        var width = part
         while joined.count > 1 {
             joined = stride(from: 0, to: joined.count, by: 2).map {
                 asm.shuffle(joined[$0], joined[$0 + 1], Array(0..<2 * width))
@@ -171,5 +173,22 @@ extension PassEmitter {
         let rest = fma(LLVMBuildFNeg(asm.builder, root, ""), root, x, asm)
         let half = LLVMBuildFMul(asm.builder, estimate, constant(0.5, 16), "")!
         return asm.select(isTiny, constant(0, 16), fma(rest, half, root, asm))
+    }
+
+    /// x / √x, by the machine's estimate of 1/√x (12 bits; 14 with AVX-512).
+    private func rootEstimate(_ x: LLVMValueRef, _ asm: LLVMAssembler, _ lanes: Int) -> LLVMValueRef {
+        guard cpu.isX86, lanes % cpu.lanes == 0 else {
+            return asm.call("llvm.sqrt", overloads: [LLVMTypeOf(x)], [x])
+        }
+        let estimate = inParts([x], cpu.lanes, asm, lanes) { part in
+            switch cpu.lanes {
+            case 16:
+                asm.call(
+                    "llvm.x86.avx512.rsqrt14.ps.512", overloads: [], [part[0], constant(0, 16), all16(asm)])
+            case 8: asm.call("llvm.x86.avx.rsqrt.ps.256", overloads: [], part)
+            default: asm.call("llvm.x86.sse.rsqrt.ps", overloads: [], part)
+            }
+        }
+        return asm.mul(x, estimate)
     }
 }

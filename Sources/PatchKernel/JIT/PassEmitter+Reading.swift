@@ -48,7 +48,7 @@ extension PassEmitter {
     }
 
     /// Byte `index` of packed 32-bit pixels.
-    private func byte(_ packed: LLVMValueRef, _ index: Int) -> LLVMValueRef {
+    func byte(_ packed: LLVMValueRef, _ index: Int) -> LLVMValueRef {
         var value = packed
         if index > 0 {
             value = body.shiftRightLogical(value, types.splatConstant(types.int(8 * index, types.i32), lanes))
@@ -225,7 +225,9 @@ extension PassEmitter {
 
     // MARK: Half floats
 
-    func halfToFloat(_ bits: LLVMValueRef) -> LLVMValueRef {
+    func halfToFloat(_ bits: LLVMValueRef) -> LLVMValueRef { halfToFloat(bits, body) }
+
+    func halfToFloat(_ bits: LLVMValueRef, _ body: LLVMAssembler) -> LLVMValueRef {
         if cpu.hasHalf {
             let halves = LLVMBuildBitCast(body.builder, bits, types.vector(types.half, lanes), "")!
             return LLVMBuildFPExt(body.builder, halves, types.vector(types.float, lanes), "")
@@ -266,75 +268,5 @@ extension PassEmitter {
         let isSubnormal = body.compareInt(LLVMIntULT, magnitude, splat(113 << 23))
         let result = body.or(body.select(isSubnormal, subnormal, normal), sign)
         return LLVMBuildTrunc(body.builder, result, types.vector(types.i16, lanes), "")
-    }
-
-    // MARK: Gathers
-
-    /// One channel at computed positions, which lie inside the plane: int codes or floats of halves.
-    ///
-    /// Reads the aligned 32-bit word that holds the sample: it shares the sample's page, so that it can always be
-    /// read, and what else is in it is masked off.
-    mutating func emitGather(
-        _ input: Int, _ channel: Int, _ x: LLVMValueRef, _ y: LLVMValueRef, _ arguments: [S]
-    ) -> LLVMValueRef {
-        let format = description.inputs[input].format
-        let isPacked = format == .rgba || format == .bgra
-        let plane = isPacked ? 0 : min(channel, format.planeCount - 1)
-        let bytesPerPixel = format.layout(ofPlane: plane).bytesPerPixel
-        let isWide = format.bitDepth > 8
-        let isInterleaved = format.planeCount == 2 && format.isYCbCr && channel > 0
-        let within = isInterleaved ? (channel - 1) * (isWide ? 2 : 1) : 0
-        let name = "gather \(input) \(plane) \(isPacked ? 0 : within) \(arguments[0].index) \(arguments[1].index)"
-        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
-        let words: LLVMValueRef
-        if let known = memo[name] {
-            words = known
-        } else {
-            let inputWord = layout.inputWord(input) + 2 + 2 * plane
-            let base = memoized("base \(input) \(plane)") { $0.word(inputWord, $0.types.i64) }
-            let stride = memoized("stride \(input) \(plane)") {
-                $0.entry.splat($0.word(inputWord + 1, $0.types.i32), $0.lanes)
-            }
-            var offset = body.intAdd(body.intMul(y, stride), body.intMul(x, splat(bytesPerPixel)))
-            if within > 0 { offset = body.intAdd(offset, splat(within)) }
-            let alignedBase: LLVMValueRef
-            if isPacked {
-                alignedBase = memoized("pointer \(input) \(plane)") {
-                    LLVMBuildIntToPtr($0.entry.builder, base, $0.types.pointer, "")
-                }
-            } else {
-                let low = memoized("low \(input) \(plane)") {
-                    let bits = $0.entry.and(base, $0.types.int(3, $0.types.i64))
-                    return $0.entry.splat(LLVMBuildTrunc($0.entry.builder, bits, $0.types.i32, ""), $0.lanes)
-                }
-                alignedBase = memoized("pointer \(input) \(plane)") {
-                    LLVMBuildIntToPtr(
-                        $0.entry.builder, $0.entry.and(base, $0.types.int(-4, $0.types.i64)), $0.types.pointer, "")
-                }
-                offset = body.intAdd(offset, low)
-            }
-            let aligned = isPacked ? offset : body.and(offset, splat(-4))
-            let wide = LLVMBuildSExt(body.builder, aligned, types.vector(types.i64, lanes), "")!
-            let pointers = body.offset(alignedBase, wide)
-            let mask = types.splatConstant(types.int(1, types.i1), lanes)
-            let gathered = body.call(
-                "llvm.masked.gather",
-                overloads: [types.vector(types.i32, lanes), types.vector(types.pointer, lanes)],
-                [pointers, types.int(isPacked ? 1 : 4, types.i32), mask, LLVMGetUndef(types.vector(types.i32, lanes))])
-            if isPacked {
-                words = gathered
-            } else {
-                let shift = body.shiftLeft(body.and(offset, splat(3)), splat(3))
-                words = body.shiftRightLogical(gathered, shift)
-            }
-            memo[name] = words
-        }
-        if isPacked { return byte(words, channel) }
-        if format.isHalf {
-            return halfToFloat(LLVMBuildTrunc(body.builder, words, types.vector(types.i16, lanes), ""))
-        }
-        var code = body.and(words, splat(isWide ? 0xffff : 0xff))
-        if format.lowBits > 0 { code = body.shiftRightLogical(code, splat(format.lowBits)) }
-        return code
     }
 }

@@ -99,8 +99,11 @@ struct PassEmitter {
             description.output.format.log2ChromaWidth > 0
             || description.inputs.contains { $0.format.log2ChromaWidth > 0 }
         let hasManyRegisters = cpu.lanes >= 16
+        // Taps that are needed again (for a difference and for a sum) fill sixteen registers at one vector each.
+        if !hasManyRegisters, lowering.p.heldReads > 12 { return 1 }
         let limit = isSubsampled ? 500 : hasManyRegisters ? 240 : 100
-        return lowering.p.nodes.count < limit ? 4 : 2
+        // Gathers fill the registers and the pipes by themselves.
+        return lowering.p.nodes.count < limit && !lowering.p.gathers ? 4 : 2
     }
 
     func dispose() {
@@ -343,6 +346,7 @@ struct PassEmitter {
         case .pictureHeight(let i): return word(layout.inputWord(i) + PassLayout.pictureWord + 1, types.i32)
         case .time: return word(PassLayout.Word.time, types.float)
         case .frame: return word(PassLayout.Word.frame, types.i32)
+        case .gather(let input, let channel): return scalarGather(input, channel, node.arguments)
         default:
             let arguments = node.arguments.map { scalar($0) }
             return arithmetic(node.operation, arguments, entry, lanes: 1)
@@ -364,7 +368,7 @@ struct PassEmitter {
             return entry.select(entry.compareInt(LLVMIntSLT, row, lastRow), row, lastRow)
         case .load(let load): return emitLoad(load)
         case .gather(let input, let channel):
-            return emitGather(input, channel, vector(node.arguments[0]), vector(node.arguments[1]), node.arguments)
+            return emitGather(input, channel, node.arguments)
         case .dither:
             let parts = (0..<rows).map { r in
                 let row = body.intAdd(word(PassLayout.Word.row, types.i32), types.int(r, types.i32))

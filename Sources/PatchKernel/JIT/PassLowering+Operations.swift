@@ -108,6 +108,7 @@ extension PassLowering {
             let minusTwo = p.float(Float(-2))
             return p.mul(p.mul(t, t), p.fma(minusTwo, t, three))
         case .sqrt: return p.positiveSqrt(x)
+        case .fastSqrt: return p.estimatedSqrt(x)
         case .inversesqrt: return p.div(one, p.sqrt(x))
         case .pow: return p.pow(x, y)
         case .exp: return p.exp(x)

@@ -201,8 +201,12 @@ extension PassLowering {
         let (width, height) = (p.toFloat(size.width), p.toFloat(size.height))
         let half = p.float(Float(0.5))
         // Pixel index coordinates: pixel centres are whole numbers.
-        let x = p.sub(p.clamp(p.mul(u, width), -1_000_000, 1_000_000), half)
-        let y = p.sub(p.clamp(p.mul(v, height), -1_000_000, 1_000_000), half)
+        var (x, y) = (p.mul(u, width), p.mul(v, height))
+        // Where positions are held inside the picture, they may be anything before.
+        if filter == .bicubic || edge == .mirror || edge == .wrap {
+            (x, y) = (p.clamp(x, -1_000_000, 1_000_000), p.clamp(y, -1_000_000, 1_000_000))
+        }
+        (x, y) = (p.sub(x, half), p.sub(y, half))
         var coverage: S?
         if edge == .transparent {
             coverage = p.mul(covered(x, width, filter), covered(y, height, filter))
@@ -212,9 +216,9 @@ extension PassLowering {
             let plane = orientedSize(input)
             let cx = onPlane(x, planes.log2Width, stored.color.siting.isCositedHorizontally)
             let cy = onPlane(y, planes.log2Height, stored.color.siting.isCositedVertically)
-            let column = edgeMapped(p.floor(p.add(cx, half)), p.toFloat(plane.width), edge)
-            let row = edgeMapped(p.floor(p.add(cy, half)), p.toFloat(plane.height), edge)
-            return fetch(input, x: p.toInt(column), y: p.toInt(row), coverage: coverage)
+            let column = nearest(p.add(cx, half), p.toFloat(plane.width), edge)
+            let row = nearest(p.add(cy, half), p.toFloat(plane.height), edge)
+            return fetch(input, x: column, y: row, coverage: coverage)
         }
         var (sx, sy) = storedContinuous(input, x, y)
         let planes = description.planes
@@ -225,6 +229,17 @@ extension PassLowering {
             lowering.interpolate(stored, input, channel, sx, sy, filter, edge)
         }
         return decode(input, raw: raw, scale: { _ in 1 }, coverage: coverage)
+    }
+
+    /// The whole position at or below a position, inside the picture.
+    private mutating func nearest(_ at: S, _ extent: S, _ edge: EdgeMode) -> S {
+        if edge == .mirror || edge == .wrap { return p.toIntUnchecked(edgeMapped(p.floor(at), extent, edge)) }
+        return p.toIntUnchecked(held(at, extent))
+    }
+
+    /// A position moved to the first or last pixel where it lies beyond. What is no number comes to 0.
+    private mutating func held(_ at: S, _ extent: S) -> S {
+        p.min(p.max(at, p.float(Float(0))), p.sub(extent, p.float(Float(1))))
     }
 
     /// A position among the picture's pixels, among a plane's samples.
@@ -317,10 +332,25 @@ extension PassLowering {
             at = onPlane(at, log2, isCosited)
         }
         let size = p.toFloat(extent)
+        if filter == .bilinear, edge != .mirror, edge != .wrap { return heldAxis(at, size) }
         let whole = p.floor(at)
         return weights(p.sub(at, whole), filter).map { offset, weight in
             let tap = edgeMapped(p.add(whole, p.float(Float(offset))), size, edge)
             return (p.toInt(tap), weight)
         }
+    }
+
+    /// The two samples around a position that is held inside the picture. The second is one on for all pixels alike, so that
+    /// both are read by one offset; in a picture of one pixel it is the first again.
+    private mutating func heldAxis(_ at: S, _ size: S) -> [(S, S)] {
+        let one = p.float(Float(1))
+        let zero = p.float(Float(0))
+        let last = p.sub(size, one)
+        let at = held(at, size)
+        let whole = p.min(p.floor(at), p.max(p.sub(last, one), zero))
+        let weight = p.sub(at, whole)
+        let first = p.toIntUnchecked(whole)
+        let step = p.toIntUnchecked(p.min(last, one))
+        return [(first, p.sub(one, weight)), (p.intBinary(.intAdd, first, step), weight)]
     }
 }

@@ -116,6 +116,11 @@ extension ScalarProgram {
         return sqrt(max(x, zero))
     }
 
+    mutating func estimatedSqrt(_ x: S) -> S {
+        let least = float(Float(1e-30))
+        return unary(.rootEstimate, bounds[x.index].low >= 1e-30 ? x : max(x, least))
+    }
+
     /// Sine and cosine; exact range reduction up to |x| about 10⁵.
     mutating func sinCos(_ x: S) -> (sin: S, cos: S) {
         let twoOverPi = float(Float(0.636_619_772_367_581_3))

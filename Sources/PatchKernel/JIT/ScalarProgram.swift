@@ -36,6 +36,8 @@ struct ScalarProgram {
         case fma
         /// a · 2^b for a whole b of any size; infinite b give 0 or infinity whatever a is. Only where `hasScaling`.
         case scale
+        /// The root of a number that is not below 10^−30, within 2^−11.
+        case rootEstimate
         case sqrt, abs, neg, floor, ceil, trunc, roundEven
         case intAdd, intSub, intMul, intDiv, intMin, intMax, intLess, intLessEqual, intEqual
         case intAnd, intOr, intXor, shiftLeft, shiftRight, shiftRightLogical
@@ -83,7 +85,7 @@ struct ScalarProgram {
         if let s = known[node] { return s }
         let rate: Rate =
             switch operation {
-            case .load, .gather, .dither, .column, .loop, .loopParameter, .loopResult: .pixel
+            case .load, .dither, .column, .loop, .loopParameter, .loopResult: .pixel
             case .row: .row
             default: arguments.map { rates[$0.index] }.max() ?? .frame
             }
@@ -98,6 +100,28 @@ struct ScalarProgram {
     /// States what is known of a value that its operation does not show.
     mutating func annotate(_ s: S, low: Float, high: Float, mayBeNaN: Bool = false) {
         bounds[s.index] = Bounds(low: low, high: high, mayBeNaN: mayBeNaN)
+    }
+
+    /// Whether pixels read at computed positions of their own.
+    var gathers: Bool {
+        nodes.indices.contains { index in
+            if case .gather = nodes[index].operation { return rates[index] != .frame }
+            return false
+        }
+    }
+
+    /// Samples at fixed offsets that more than one value is made of.
+    var heldReads: Int {
+        var users = [Int](repeating: 0, count: nodes.count)
+        for node in nodes { for argument in Set(node.arguments) { users[argument.index] += 1 } }
+        return nodes.indices.count { index in
+            guard nodes[index].kind == .float, users[index] > 1 else { return false }
+            if case .load = nodes[index].operation { return true }
+            guard nodes[index].operation == .toFloat, case .load = operation(nodes[index].arguments[0]) else {
+                return false
+            }
+            return true
+        }
     }
 
     func floatValue(_ s: S) -> Float? {
@@ -214,7 +238,7 @@ extension ScalarProgram {
     mutating func unary(_ operation: Operation, _ a: S) -> S {
         guard let x = floatValue(a) else { return make(operation, .float, [a]) }
         switch operation {
-        case .sqrt: return float(x.squareRoot())
+        case .sqrt, .rootEstimate: return float(x.squareRoot())
         case .abs: return float(Swift.abs(x))
         case .floor: return float(x.rounded(.down))
         case .ceil: return float(x.rounded(.up))

@@ -30,7 +30,7 @@ enum NumberMath {
         case .smoothstep:
             let t = max(0, min(1, (c - a) / (b - a)))
             return .number(t * t * (3 - 2 * t))
-        case .sqrt: return .number(sqrt(max(0, a)))
+        case .sqrt, .fastSqrt: return .number(sqrt(max(0, a)))
         case .inversesqrt: return .number(1 / sqrt(a))
         case .pow: return .number(a <= 0 ? (b == 0 ? 1 : 0) : pow(a, b))
         case .exp: return .number(exp(a))

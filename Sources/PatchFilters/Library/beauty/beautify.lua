@@ -21,11 +21,12 @@ local function bilateral(dx, dy)
     for i = -4, 4 do
       if i ~= 0 then
         local tap = src:at(4 * i * dx, 4 * i * dy).rgb
-        local weight = max(weights[i + 5] - 4 * weights[i + 5] * distance(centre, tap), 0)
+        local away = fastSqrt(dot(centre - tap, centre - tap))
+        local weight = max(weights[i + 5] - 4 * weights[i + 5] * away, 0)
         sum, total = sum + tap * weight, total + weight
       end
     end
-    return vec4(sum / total, 1)
+    return vec4(sum * (1 / total), 1)
   end
 end
 

@@ -102,7 +102,7 @@ struct FixedLowering {
     private static func name(_ operation: ScalarProgram.Operation) -> String {
         switch operation {
         case .div: "a quotient"
-        case .sqrt: "a square root"
+        case .sqrt, .rootEstimate: "a square root"
         case .gather: "reads at computed positions"
         case .floatBits, .bitsFloat, .scale: "powers, logarithms or exponentials"
         case .floor, .ceil, .trunc, .roundEven: "whole numbers"
