@@ -16,7 +16,10 @@ local function relax(known, m)
   return vec4(here.rgb + (1 - here.a) * around.rgb, 1)
 end
 
--- The same, with neighbours that are made of known values and the coarser membrane first.
+-- Known values, and the coarser membrane where there are none: what large sizes relax next.
+local function grow(known, coarse) return vec4(known.rgb + (1 - known.a) * coarse.rgb, 1) end
+
+-- Both at once, for small sizes: one pass in place of two.
 local function relaxCoarse(known, coarse)
   local around = vec3(0)
   for _, d in ipairs { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } } do
@@ -48,13 +51,20 @@ end
 local membrane
 for i = halvings, 0, -1 do
   local scale, known = 1 / 2 ^ i, "known" .. (1 << i)
-  if membrane then
-    membrane = add { scale = scale, inputs = { known, membrane }, sample = relaxCoarse }
+  local first = 2
+  if i == halvings then
+    first = 1
+    membrane = add { scale = scale, channels = 3, inputs = { known }, pixel = function(c)
+      return vec4(c.rgb / max(c.a, 0.0001), 1)
+    end }
+  elseif i <= 1 then
+    first = 1
+    membrane = add { scale = scale, channels = 3, inputs = { known, membrane }, pixel = grow }
   else
-    membrane = add { scale = scale, inputs = { known }, pixel = function(c) return vec4(c.rgb / max(c.a, 0.0001), 1) end }
+    membrane = add { scale = scale, channels = 3, inputs = { known, membrane }, sample = relaxCoarse }
   end
-  for _ = i < halvings and 2 or 1, rounds[i] or 1 do
-    membrane = add { scale = scale, inputs = { known, membrane }, sample = relax }
+  for _ = first, rounds[i] or 1 do
+    membrane = add { scale = scale, channels = 3, inputs = { known, membrane }, sample = relax }
   end
 end
 add { alpha = "straight", inputs = { "image", "overlay", membrane }, pixel = function(image, overlay, m, p)

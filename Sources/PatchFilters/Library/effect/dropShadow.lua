@@ -1,22 +1,6 @@
--- A soft shadow of the picture's alpha, moved and blurred, under it. The blur: two passes of 13 reads weighted by a
--- Gaussian of `blur` (sigma), spaced so that they span three sigmas each way. Premultiplied encoded values; alpha
--- grows by the shadow.
--- offset: -0.5…0.5 of the picture's height (right, down); blur: 0…0.1 heights; opacity: 0…1, neutral 0; color: any.
-local function blurred(across)
-  return function(src, pos, p)
-    local spacing = p.blur * 0.5 * (across and vec2(size.y / size.x, 0) or vec2(0, 1))
-    local sum, total = 0, 0
-    for i = -6, 6 do
-      -- i half sigmas out: exp(-(i/2)^2 / 2).
-      local weight = exp(-i * i / 8)
-      local read = src:sample(uv + spacing * i, "bilinear", "transparent")
-      sum = sum + (across and read.a or read.r) * weight
-      total = total + weight
-    end
-    return vec4(vec3(sum / total), 1)
-  end
-end
-
+-- A soft shadow of the picture's alpha, moved and blurred by a Gaussian, under it; beyond the picture its edge goes on.
+-- Premultiplied encoded values; alpha grows by the shadow.
+-- offset: -0.5…0.5 of the picture's height (right, down); blur: 0…0.1 heights (sigma); opacity: 0…1, neutral 0; color: any.
 return kernel {
   summary = "Casts a soft shadow below what is not see-through.",
   alpha = "premultiplied",
@@ -28,12 +12,12 @@ return kernel {
     color = { "#000000", label = "Colour" },
   },
   passes = {
-    { name = "across", channels = 1, sample = blurred(true) },
-    { name = "shadow", channels = 1, sample = blurred(false) },
+    { name = "alpha", channels = 1, pixel = function(c) return vec4(vec3(c.a), 1) end },
+    { name = "shadow", native = "gaussian", inputs = { "alpha" }, params = { heights = "blur" } },
     { inputs = { "image", "shadow" }, sample = function(image, shadow, pos, p)
       local c = image:at(0, 0)
       local place = uv - p.offset * vec2(size.y / size.x, 1)
-      local dark = shadow:sample(place, "bilinear", "transparent").r * p.opacity * p.color.a
+      local dark = shadow:sample(place).r * p.opacity * p.color.a
       return c + vec4(p.color.rgb, 1) * dark * (1 - c.a)
     end },
   },

@@ -7,6 +7,6 @@ return kernel {
   keepsAlpha = false,
   passes = {
     { name = "mean", native = "meanColor" },
-    { inputs = { "mean" }, pixel = function(mean) return mean end },
+    { inputs = { "mean" }, sample = function(mean) return mean:sample(vec2(0.5), "nearest") end },
   },
 }

@@ -7,7 +7,8 @@ return kernel {
   keepsAlpha = false,
   passes = {
     { name = "mean", native = "meanColor" },
-    { inputs = { "mean" }, pixel = function(mean)
+    { inputs = { "mean" }, sample = function(src)
+      local mean = src:sample(vec2(0.5), "nearest")
       return vec4(vec3(dot(mean.rgb, vec3(0.2125, 0.7154, 0.0721))), 1)
     end },
   },

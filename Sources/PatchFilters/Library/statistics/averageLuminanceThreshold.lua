@@ -7,7 +7,8 @@ return kernel {
   params = { multiplier = { 1, min = 0, max = 4, label = "Times the mean" } },
   passes = {
     { name = "mean", native = "meanColor" },
-    { inputs = { "image", "mean" }, pixel = function(c, mean, p)
+    { inputs = { "image", "mean" }, sample = function(image, means, pos, p)
+      local c, mean = image:at(0, 0), means:sample(vec2(0.5), "nearest")
       local weight = vec3(weights[1], weights[2], weights[3])
       local white = step(p.multiplier * dot(mean.rgb, weight), dot(c.rgb, weight))
       return vec4(vec3(white), c.a)
