@@ -1,7 +1,8 @@
 -- Each channel becomes the median of its neighbourhood of (2 radius + 1)^2 pixels: specks vanish, edges stay.
 --
--- Encoded values, straight alpha, which is kept. radius: 1, 2 or 3. Exact: the least and the greatest of a growing set are dropped
--- until one is left.
+-- Encoded values, straight alpha, which is kept. radius: 1…64 pixels. Up to 3 exact: the least and the greatest of a growing set
+-- are dropped until one is left. Beyond, the median of 8-bit codes, from histograms that move along (the native operator `median`),
+-- at a cost that does not grow with the radius.
 local function median(values)
   -- Of n values the median cannot be an end of any n/2 + 2 of them: drop both ends, take the next one in.
   local count = #values
@@ -32,9 +33,16 @@ end
 
 return kernel {
   summary = "Removes specks and keeps edges.",
-  options = { radius = { 1, min = 1, max = 3 } },
+  options = { radius = { 1, min = 1, max = 64 } },
   passes = function(p)
     local radius = p.radius
+    if radius > 3 then
+      return {
+        { name = "opaque", channels = 3, pixel = function(c) return vec4(c.rgb, 1) end },
+        { name = "median", native = "median", inputs = { "opaque" }, options = { radius = radius } },
+        { inputs = { "median", "image" }, pixel = function(m, image) return vec4(m.rgb, image.a) end },
+      }
+    end
     return { {
       sample = function(src)
         local values = {}

@@ -70,6 +70,11 @@ for radius in (1, 2, 3):
     f.case("median", see_through if radius == 1 else small,
            straight(see_through if radius == 1 else small, lambda p: ndimage.median_filter(p, 2 * radius + 1, mode="nearest")),
            options={"radius": radius})
+# Wider ones are medians of 8-bit codes.
+for radius, picture in ((4, photo), (9, see_through), (64, small)):
+    codes = np.round(picture[:, :, :3] * 255) / 255
+    middle = [ndimage.median_filter(codes[:, :, c], 2 * radius + 1, mode="nearest") for c in range(3)]
+    f.case("median", picture, np.dstack(middle + [picture[:, :, 3]]), options={"radius": radius})
 
 # Sharp and blurred, mixed.
 blurred = premultiplied(photo, gaussian(3))
