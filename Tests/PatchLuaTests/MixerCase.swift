@@ -94,6 +94,10 @@ final class PatternSource: MediaSource {
                 for x in 0..<source.width {
                     for c in 0..<3 { row[4 * x + c] = UInt8(value(x, y, source.kind == "grey" ? 0 : c, source.seed)) }
                     row[4 * x + 3] = 255
+                    guard source.kind == "clear" else { continue }
+                    let alpha = value(x, y, 3, source.seed)
+                    for c in 0..<3 { row[4 * x + c] = UInt8((Int(row[4 * x + c]) * alpha + 127) / 255) }
+                    row[4 * x + 3] = UInt8(alpha)
                 }
             }
         }
@@ -143,6 +147,40 @@ enum MixerRunner {
         _ sources: [MixerCase.Source], _ text: String, output: VideoFormat, ticks: Int = 1, threads: Int = 2,
         beforeTick: (@Sendable (Tick, Engine?) -> Void)? = nil
     ) throws -> (pictures: [[[UInt8]]], engine: Engine) {
+        let (registry, patch, sink) = try build(sources, text, output)
+        var configuration = EngineConfiguration()
+        configuration.clock = .offline
+        configuration.workers = threads
+        configuration.duration = FrameRate(30).time(ofFrame: Int64(ticks))
+        let running = Mutex<Engine?>(nil)
+        if let beforeTick { configuration.beforeTick = { tick in beforeTick(tick, running.withLock { $0 }) } }
+        let engine = try Engine(configuration, registry: registry)
+        running.withLock { $0 = engine }
+        try engine.load(patch)
+        try engine.start()
+        let isFinished = engine.waitUntilFinished(deadline: monotonicNanoseconds() + 60_000_000_000)
+        #expect(isFinished, "the engine hangs")
+        engine.stop()
+        running.withLock { $0 = nil }
+        return (sink.pictures, engine)
+    }
+
+    /// An engine with the graph loaded, whose ticks the caller renders.
+    static func loaded(
+        _ sources: [MixerCase.Source], _ text: String, output: VideoFormat, threads: Int
+    ) throws -> Engine {
+        let (registry, patch, _) = try build(sources, text, output)
+        var configuration = EngineConfiguration()
+        configuration.clock = .offline
+        configuration.workers = threads
+        let engine = try Engine(configuration, registry: registry)
+        try engine.load(patch)
+        return engine
+    }
+
+    private static func build(
+        _ sources: [MixerCase.Source], _ text: String, _ output: VideoFormat
+    ) throws -> (NodeRegistry, Patch, CodesSink) {
         let sink = CodesSink(output)
         let kinds = sources.map { source in
             let pattern = PatternSource(source)
@@ -159,20 +197,6 @@ enum MixerRunner {
                 "graph.lua", (made + ["local out = codes{ \"out\" }", text]).joined(separator: "\n")),
             registry: registry, catalog: FakeGraph.catalog
         ).build()
-        var configuration = EngineConfiguration()
-        configuration.clock = .offline
-        configuration.workers = threads
-        configuration.duration = FrameRate(30).time(ofFrame: Int64(ticks))
-        let running = Mutex<Engine?>(nil)
-        if let beforeTick { configuration.beforeTick = { tick in beforeTick(tick, running.withLock { $0 }) } }
-        let engine = try Engine(configuration, registry: registry)
-        running.withLock { $0 = engine }
-        try engine.load(patch)
-        try engine.start()
-        let isFinished = engine.waitUntilFinished(deadline: monotonicNanoseconds() + 60_000_000_000)
-        #expect(isFinished, "the engine hangs")
-        engine.stop()
-        running.withLock { $0 = nil }
-        return (sink.pictures, engine)
+        return (registry, patch, sink)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import PatchGraph
 import PatchLua
 import PatchMedia
@@ -6,7 +7,7 @@ import Testing
 
 /// Mixers put pixels where the script says, at the cost of what is seen.
 @Suite struct MixerTests {
-    @Test func thereAreCases() { #expect(MixerCase.all.count >= 24) }
+    @Test func thereAreCases() { #expect(MixerCase.all.count >= 27) }
 
     @Test(arguments: MixerCase.all) func putsPixelsWhereTheScriptSays(test: MixerCase) throws {
         let text = """
@@ -64,6 +65,35 @@ import Testing
         for index in 1...15 { #expect(ran["f\(index)"] == 0, "f\(index)") }
         #expect(ran["f16"] == 8)
         #expect(ran["mix"] == 8)
+    }
+
+    /// The same by the clock of the one thread that draws, which other work of the machine does not count on.
+    @Test func sixteenSlotsOfWhichOneIsSeenCostNoMoreThanOne() throws {
+        func engine(_ slots: Int) throws -> Engine {
+            let (width, height) = (1280, 720)
+            let lines = (1...slots).map {
+                "mix.slots.s\($0) = { source = a, position = {0, 0}, size = {640, 360}, z = \($0) }"
+            }
+            let text = "local mix = mixer{ 'mix', size = {\(width), \(height)} }\n" + lines.joined(separator: "\n")
+            return try MixerRunner.loaded(
+                [source("a", width, height, "yuv420p")], text + "\nmix >> out",
+                output: VideoFormat(.yuv420p, width: width, height: height), threads: 1)
+        }
+        let engines = try [1, 16].map { try engine($0) }
+        defer { for engine in engines { engine.stop(drainLimit: 0) } }
+        var times: [[Double]] = [[], []]
+        for tick in 0..<41 {
+            for (index, engine) in engines.enumerated() {
+                var (start, end) = (timespec(), timespec())
+                clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+                try engine.renderOnce(tick: Int64(tick))
+                clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+                times[index].append(
+                    Double(end.tv_sec - start.tv_sec) * 1e3 + Double(end.tv_nsec - start.tv_nsec) / 1e6)
+            }
+        }
+        let medians = times.map { $0.sorted()[$0.count / 2] }
+        #expect(medians[1] <= 1.2 * medians[0], "\(medians[1]) ms, not \(medians[0])")
     }
 
     @Test func hiddenAndFarSlotsCostNothingAndAClearTopUncoversThem() throws {

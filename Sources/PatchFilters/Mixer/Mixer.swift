@@ -5,9 +5,10 @@ import PatchMedia
 /// `mixer`: pictures over a canvas, back to front, each only where it lands.
 ///
 /// The canvas has the format of the sink behind it where that is possible. What hides what is below and needs no arithmetic is
-/// copied; a halved picture is averaged on its way; everything else is a pass over its part of the canvas, in place. A slot that
-/// is hidden, off the canvas or under a solid one is neither drawn nor asked for. Shrinking to less than half goes by averaged
-/// halves first, then bilinear. Y'CbCr that stays Y'CbCr is drawn plane by plane, chroma about the middle of its plane.
+/// moved, halved or resampled straight into the canvas; everything else is a pass over its part of the canvas, in place, which
+/// reads the picture at the size that it has there. A slot that is hidden, off the canvas or under a solid one is neither
+/// drawn nor asked for; a slot over nothing but the background does without reading the canvas. Y'CbCr that stays Y'CbCr is
+/// drawn plane by plane, chroma about the middle of its plane. All is listed first and then drawn band by band.
 /// Thread-safety: as `NativeOperator`.
 final class Mixer: NativeOperator, @unchecked Sendable {
     // Unchecked: everything that changes is touched by `process` and `neededInputs` alone, which the engine calls on one
@@ -21,35 +22,20 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     let output: VideoFormat
     private let canvas: MixerCanvas
     private let layout: MixerLayout
-    private let slots: [Slot]
+    private let slots: [MixerSlot]
     private let planePasses: PlanePasses?
     private let box: CompiledPass
-    private let uniforms: UnsafeMutablePointer<Float>
-    private let images: UnsafeMutableBufferPointer<ImageReference>
+    private let draws: MixerDraws
+    private let scratch: MixerScratch
+    /// Of the placed slots, those under which there is nothing but the background.
+    private let isAlone: UnsafeMutableBufferPointer<Bool>
 
     /// Passes over one plane as a grey picture.
     private struct PlanePasses {
-        let copy: CompiledPass
         let over: CompiledPass
+        let overColor: CompiledPass
         let layer: CompiledPass
         let box: CompiledPass
-    }
-
-    private struct Slot {
-        let input: VideoFormat
-        /// Which input covers the slot.
-        let mask: Int?
-        let isPlain: Bool
-        let isOpaque: Bool
-        /// Of the canvas's layout and colour: samples can be moved as they are.
-        let isSame: Bool
-        /// nil where passes go plane by plane.
-        let copy: CompiledPass?
-        /// nil too for another blend, and with a mask.
-        let over: CompiledPass?
-        let layer: CompiledPass?
-        /// The picture halved once, twice, …
-        let levels: [Frame]
     }
 
     init(_ request: OperatorRequest) throws {
@@ -75,8 +61,8 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let grey = VideoFormat(.gray8, width: 1, height: 1, color: .srgb)
         if canvas.isPlanar {
             planePasses = PlanePasses(
-                copy: try request.compile(MixerKernels.copy(), inputs: [grey], output: grey),
                 over: try request.compile(MixerKernels.over(), inputs: [grey, grey], output: grey),
+                overColor: try request.compile(MixerKernels.overColor(), inputs: [grey], output: grey),
                 layer: try request.compile(
                     MixerKernels.layer(blend: "normal", hasMask: false), inputs: [grey, grey], output: grey),
                 box: try request.compile(MixerKernels.box(), inputs: [grey], output: grey))
@@ -84,52 +70,26 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             planePasses = nil
         }
         box = try planePasses?.box ?? request.compile(MixerKernels.box(), inputs: [output], output: output)
+        let code = try request.resizingRows()
         var nextMask = blends.count
-        slots = try blends.enumerated().map { index, blend in
-            let input = request.inputs[index]
-            var mask: Int?
-            if masks[index] != 0 {
-                mask = nextMask
-                nextMask += 1
-            }
-            var plain = output
-            (plain.width, plain.height) = (input.width, input.height)
-            let isSame = plain == input
-            let isPlain = blend == "normal" && mask == nil
-            let isPlaneWise = canvas.isPlanar && isSame && isPlain
-            let sources = [input] + (mask.map { [request.inputs[$0]] } ?? [])
-            return Slot(
-                input: input, mask: mask, isPlain: isPlain, isOpaque: request.opaque[index], isSame: isSame,
-                copy: isPlaneWise ? nil : try request.compile(MixerKernels.copy(), inputs: [input], output: output),
-                over: isPlaneWise || !isPlain
-                    ? nil : try request.compile(MixerKernels.over(), inputs: [output, input], output: output),
-                layer: isPlaneWise
-                    ? nil
-                    : try request.compile(
-                        MixerKernels.layer(blend: blend, hasMask: mask != nil), inputs: [output] + sources,
-                        output: output), levels: Self.levels(of: input))
+        var slots: [MixerSlot] = []
+        for (index, blend) in blends.enumerated() {
+            let mask = masks[index] != 0 ? nextMask : nil
+            if mask != nil { nextMask += 1 }
+            slots.append(
+                try MixerSlot(request, index: index, mask: mask, blend: blend, canvas: canvas, code: code))
         }
-        uniforms = .allocate(capacity: 64)
-        uniforms.initialize(repeating: 0, count: 64)
-        let nothing = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
-        images = .allocate(capacity: 3)
-        images.initialize(repeating: ImageReference(nothing))
+        self.slots = slots
+        draws = MixerDraws(slots: slots.count, backgroundParts: MixerCanvas.mostParts)
+        let readers = slots.flatMap(\.readers)
+        scratch = MixerScratch(
+            rows: readers.map(\.scratchRows).max() ?? 0, samples: readers.map(\.scratchBytes).max() ?? 0,
+            strip: MixerBands.stripBytes(width: output.width))
+        isAlone = .allocate(capacity: max(1, slots.count))
+        isAlone.initialize(repeating: false)
     }
 
-    deinit {
-        uniforms.deallocate()
-        images.deallocate()
-    }
-
-    private static func levels(of format: VideoFormat) -> [Frame] {
-        var frames: [Frame] = []
-        var format = format
-        while min(format.width, format.height) > 1, frames.count < 6 {
-            (format.width, format.height) = ((format.width + 1) / 2, (format.height + 1) / 2)
-            frames.append(Frame(allocating: format))
-        }
-        return frames
-    }
+    deinit { isAlone.deallocate() }
 
     func neededInputs(_ parameters: UnsafePointer<Float>) -> UInt64 {
         layout.update(parameters, present: .max)
@@ -145,29 +105,60 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     func process(_ call: OperatorCall) -> OperatorResult {
         layout.update(call.parameters, present: call.present)
         if layout.count == 1, isWholeCanvas(layout.placed[0]) { return .input(layout.placed[0].index) }
-        let p = call.parameters
-        canvas.paintBackground(SIMD4(p[0], p[1], p[2], p[3]), layout, call)
+        draws.removeAll()
+        canvas.uncover()
         for place in 0..<layout.count {
-            let slot = layout.placed[place]
-            if let mask = slots[slot.index].mask, call.present & (1 << UInt64(mask)) == 0 { continue }
-            paintShadow(slot, call)
-            paintBeside(slot, call)
-            draw(slot, call)
+            let placed = layout.placed[place]
+            isAlone[place] = standsAlone(place)
+            canvas.cover(isAlone[place] ? inside(placed) : placed.solid)
         }
+        let p = call.parameters
+        canvas.paintBackground(SIMD4(p[0], p[1], p[2], p[3]), call.output, draws)
+        for place in 0..<layout.count {
+            let placed = layout.placed[place]
+            if let mask = slots[placed.index].mask, call.present & (1 << UInt64(mask)) == 0 { continue }
+            paintShadow(placed, call)
+            paintBeside(placed, call)
+            draw(place, call)
+        }
+        let bands = (output.height + MixerBands.rows - 1) / MixerBands.rows
+        call.workers.run(
+            MixerBands(draws: draws, height: output.height, scratch: scratch, context: call.context), bands: bands,
+            isSmall: output.width * output.height < 65_536)
         return .filled
     }
 
     private func isWholeCanvas(_ placed: PlacedSlot) -> Bool {
         let slot = slots[placed.index]
-        return slot.isSame && isStraight(placed) && placed.picture == MixerRect(canvas.bounds)
+        return slot.isSame && isFlat(placed) && isSolid(placed) && placed.picture == MixerRect(canvas.bounds)
             && placed.source == MixerRect(canvas.bounds)
     }
 
-    /// Nothing but the picture itself, which hides what is below.
-    private func isStraight(_ placed: PlacedSlot) -> Bool {
-        let (slot, values) = (slots[placed.index], placed.values)
-        return slot.isPlain && slot.isOpaque && values.opacity >= 1 && values.cornerRadius <= 0
-            && values.borderWidth <= 0
+    /// Nothing but the picture itself, on whole pixels.
+    private func isFlat(_ placed: PlacedSlot) -> Bool {
+        slots[placed.index].isPlain && placed.values.cornerRadius <= 0 && placed.values.borderWidth <= 0
+            && placed.picture.isWhole
+    }
+
+    /// The picture hides what is below.
+    private func isSolid(_ placed: PlacedSlot) -> Bool {
+        slots[placed.index].isOpaque && placed.values.opacity >= 1
+    }
+
+    /// The pixels that lie in the picture wholly.
+    private func inside(_ placed: PlacedSlot) -> PixelRect {
+        PixelRect(placed.picture, inside: true, width: output.width, height: output.height)
+    }
+
+    /// Whether there is nothing but the background under a picture that is laid over it by its alpha.
+    private func standsAlone(_ place: Int) -> Bool {
+        let placed = layout.placed[place]
+        let (slot, values, area) = (slots[placed.index], placed.values, inside(placed))
+        guard slot.isPlaneWise || slot.overColor != nil, isFlat(placed), !area.isEmpty, canvas.isAligned(area),
+            values.shadowColor.w <= 0, values.fill.w <= 0 || placed.outer == placed.picture
+        else { return false }
+        for below in 0..<place where !layout.placed[below].bounds.intersection(area).isEmpty { return false }
+        return true
     }
 
     // MARK: Boxes
@@ -196,156 +187,186 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     ) {
         guard !touched.isEmpty else { return }
         let alpha = color.w * opacity
-        if canvas.isPlanar {
-            let codes = canvas.codes(color) / 255
-            for plane in 0..<3 {
-                let step = canvas.step(ofPlane: plane)
-                let part = canvas.samples(touched, plane)
-                let local = scaled(rect, step, part)
-                let value = codes[plane] * alpha
-                write(0, local)
-                write(4, value, value, value, alpha)
-                write(8, radius / Float(step.y), softness / Float(step.y))
-                let view = MixerCanvas.plane(call.output.plane(plane), part)
-                run(box, view, view, nil, nil, call)
-            }
-        } else {
+        guard canvas.isPlanar else {
             let part = canvas.aligned(touched)
-            let local = scaled(rect, (1, 1), part)
-            write(0, local)
-            write(4, color.x * alpha, color.y * alpha, color.z * alpha, alpha)
-            write(8, radius, softness)
-            let view = canvas.view(call.output, part)
-            run(box, view, view, nil, nil, call)
+            draws.append(
+                box, canvas.view(call.output, part), part, log2Rows: 0, canvas: true,
+                values: floats(
+                    scaled(rect, (1, 1), part), SIMD4(color.x * alpha, color.y * alpha, color.z * alpha, alpha),
+                    SIMD4(radius, softness, 0, 0)))
+            return
+        }
+        let codes = canvas.codes(color) / 255
+        for plane in 0..<3 {
+            let step = canvas.step(ofPlane: plane)
+            let part = canvas.samples(touched, plane)
+            let value = codes[plane] * alpha
+            draws.append(
+                box, MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane),
+                canvas: true,
+                values: floats(
+                    scaled(rect, step, part), SIMD4(value, value, value, alpha),
+                    SIMD4(radius / Float(step.y), softness / Float(step.y), 0, 0)))
         }
     }
 
     // MARK: Pictures
 
-    private func draw(_ placed: PlacedSlot, _ call: OperatorCall) {
+    private func draw(_ place: Int, _ call: OperatorCall) {
+        let placed = layout.placed[place]
         let slot = slots[placed.index]
-        var image = call.inputs[placed.index]
-        var source = placed.source
-        var shrink = min(source.width / placed.picture.width, source.height / placed.picture.height)
-        for level in slot.levels {
-            guard shrink >= 2 else { break }
-            if move(placed, image, source, factor: 2, call) { return }
-            halve(image, slot.input.pixelFormat, into: level, call)
-            image = ImageReference(level)
-            source = MixerRect(x0: source.x0 / 2, y0: source.y0 / 2, x1: source.x1 / 2, y1: source.y1 / 2)
-            shrink /= 2
-        }
-        if move(placed, image, source, factor: 1, call) { return }
-        if layOver(placed, image, source, call) { return }
-        let touched = PixelRect(placed.outer, width: output.width, height: output.height)
-        guard !touched.isEmpty else { return }
-        if let passes = planePasses, slot.layer == nil {
-            for plane in 0..<3 { drawPlane(plane, placed, image, source, touched, passes, call) }
-            return
-        }
-        let part = canvas.aligned(touched)
-        let whole = PixelRect(placed.picture, inside: true, width: output.width, height: output.height)
-        let view: ImageReference
-        if isStraight(placed), placed.picture.isWhole, canvas.isAligned(whole), !whole.isEmpty, let pass = slot.copy {
-            view = canvas.view(call.output, whole)
-            map(placed, source, image, (1, 1), whole)
-            run(pass, view, nil, image, nil, call)
+        let image = call.inputs[placed.index]
+        let area = inside(placed)
+        let isExact = isFlat(placed) && canvas.isAligned(area)
+        if isExact && area.isEmpty { return }
+        let opacity = placed.values.opacity
+        if slot.isPlaneWise {
+            for plane in 0..<3 { drawPlane(plane, place, isExact: isExact, image, call) }
+        } else if isExact, slot.isSame, isSolid(placed) {
+            for plane in 0..<output.pixelFormat.planeCount { move(plane, placed, area, image, call) }
+        } else if !slot.layerPlanes.isEmpty, !(isExact && isSolid(placed)) {
+            mix(placed, isExact: isExact, image, call)
+        } else if isExact, let pass = isSolid(placed) ? slot.copy : isAlone[place] ? slot.overColor : slot.over {
+            slot.aim(image, placed, area)
+            let readsCanvas = !isSolid(placed) && !isAlone[place]
+            let source = slot.picture(image: readsCanvas ? 1 : 0, width: area.width, height: area.height)
+            draws.append(
+                pass, canvas.view(call.output, area), area, log2Rows: 0, canvas: readsCanvas, source: source.view,
+                strip: source.strip,
+                values: isAlone[place]
+                    ? floats(background(call), SIMD4(repeating: opacity)) : SIMD16(repeating: opacity))
         } else if let pass = slot.layer {
-            view = canvas.view(call.output, part)
-            map(placed, source, image, (1, 1), part)
+            let touched = PixelRect(placed.outer, width: output.width, height: output.height)
+            guard !touched.isEmpty else { return }
+            let part = canvas.aligned(touched)
+            slot.aim(image, placed, part)
+            let source = slot.picture(image: 1, width: part.width, height: part.height)
             let border = placed.values.borderColor
-            shape(placed, (1, 1), part, SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w))
-            run(pass, view, view, image, slot.mask.map { call.inputs[$0] }, call)
+            draws.append(
+                pass, canvas.view(call.output, part), part, log2Rows: 0, canvas: true, source: source.view,
+                mask: slot.mask.map { call.inputs[$0] }, strip: source.strip,
+                values: shape(
+                    placed, (1, 1), part,
+                    SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w)))
         }
     }
 
-    /// Draws a picture that is not resized and lies on whole pixels: nothing is sampled.
-    /// - Returns: false when it takes another pass.
-    private func layOver(
-        _ placed: PlacedSlot, _ image: ImageReference, _ source: MixerRect, _ call: OperatorCall
-    ) -> Bool {
-        let (slot, picture, values) = (slots[placed.index], placed.picture, placed.values)
-        guard slot.isPlain, values.cornerRadius <= 0, values.borderWidth <= 0, picture.isWhole, source.isWhole,
-            source.width == picture.width, source.height == picture.height
-        else { return false }
-        let inside = PixelRect(picture, inside: true, width: output.width, height: output.height)
-        guard !inside.isEmpty else { return true }
-        let x = Int(source.x0) + inside.x0 - Int(picture.x0), y = Int(source.y0) + inside.y0 - Int(picture.y0)
-        let format = slot.input.pixelFormat
-        guard canvas.isAligned(inside), x % (1 << format.log2ChromaWidth) == 0, y % (1 << format.log2ChromaHeight) == 0
-        else { return false }
-        uniforms[0] = values.opacity
-        if let passes = planePasses, slot.layer == nil {
-            for plane in 0..<3 {
-                let step = canvas.step(ofPlane: plane)
-                let part = canvas.samples(inside, plane)
-                let view = MixerCanvas.plane(call.output.plane(plane), part)
-                let from = PixelRect(x / step.x, y / step.y, x / step.x + part.width, y / step.y + part.height)
-                run(passes.over, view, view, MixerCanvas.plane(image.plane(plane), from), nil, call)
-            }
-            return true
-        }
-        guard let pass = slot.over else { return false }
-        let view = canvas.view(call.output, inside)
-        let from = PixelRect(x, y, x + inside.width, y + inside.height)
-        run(pass, view, view, MixerCanvas.part(image, from, of: format), nil, call)
-        return true
-    }
-
+    /// One plane of a picture of the canvas's own kind.
     private func drawPlane(
-        _ plane: Int, _ placed: PlacedSlot, _ image: ImageReference, _ source: MixerRect, _ touched: PixelRect,
-        _ passes: PlanePasses, _ call: OperatorCall
+        _ plane: Int, _ place: Int, isExact: Bool, _ image: ImageReference, _ call: OperatorCall
     ) {
+        let placed = layout.placed[place]
+        let slot = slots[placed.index]
         let step = canvas.step(ofPlane: plane)
-        let layout = output.pixelFormat.layout(ofPlane: plane)
-        let from = MixerCanvas.plane(
-            image.plane(plane),
-            PixelRect(0, 0, layout.width(of: image.width), layout.height(of: image.height)))
-        let whole = scaled(placed.picture, step, PixelRect(0, 0, 0, 0))
-        if isStraight(placed), whole.isWhole {
-            let inside = PixelRect(placed.picture, inside: true, width: output.width, height: output.height)
-            guard !inside.isEmpty else { return }
-            let part = canvas.samples(inside, plane)
-            map(placed, source, from, step, part)
-            run(passes.copy, MixerCanvas.plane(call.output.plane(plane), part), nil, from, nil, call)
-            return
+        // A plane may be exact where another is not.
+        let isWhole = isExact || isFlat(placed) && scaled(placed.picture, step, PixelRect(0, 0, 0, 0)).isWhole
+        let area = inside(placed)
+        if isWhole && isSolid(placed) { return move(plane, placed, area, image, call) }
+        let touched = PixelRect(placed.outer, width: output.width, height: output.height)
+        let part = canvas.samples(isExact ? area : touched, plane)
+        guard !part.isEmpty, let passes = planePasses else { return }
+        let reader = slot.readers[plane]
+        slot.aim(reader, image.plane(plane), placed, samples: part, step: step)
+        let readsCanvas = !(isExact && isAlone[place])
+        let source = grey(reader, image: readsCanvas ? 1 : 0, part)
+        let pass = isExact ? readsCanvas ? passes.over : passes.overColor : passes.layer
+        let values: SIMD16<Float>
+        if isExact {
+            let opacity = placed.values.opacity
+            let below = canvas.codes(background(call))[plane] / 255
+            values =
+                readsCanvas
+                ? SIMD16(repeating: opacity)
+                : floats(SIMD4(below, below, below, 1), SIMD4(repeating: opacity))
+        } else {
+            let border = placed.values.borderColor
+            let value = canvas.codes(border)[plane] / 255 * border.w
+            values = shape(placed, step, part, SIMD4(value, value, value, border.w))
         }
-        let part = canvas.samples(touched, plane)
-        let view = MixerCanvas.plane(call.output.plane(plane), part)
-        map(placed, source, from, step, part)
-        let border = placed.values.borderColor
-        let value = canvas.codes(border)[plane] / 255 * border.w
-        shape(placed, step, part, SIMD4(value, value, value, border.w))
-        run(passes.layer, view, view, from, nil, call)
+        draws.append(
+            pass, MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane),
+            canvas: readsCanvas, source: source.view, strip: source.strip, values: values)
     }
 
-    /// Uniforms 0…7: where the pixels of `part` lie in the source; both in samples that span `step` pixels.
-    private func map(
-        _ placed: PlacedSlot, _ source: MixerRect, _ image: ImageReference, _ step: (x: Int, y: Int), _ part: PixelRect
+    /// A plane of the canvas straight from the same plane of the picture.
+    private func move(
+        _ plane: Int, _ placed: PlacedSlot, _ area: PixelRect, _ image: ImageReference, _ call: OperatorCall
     ) {
-        let picture = placed.picture
-        let (kx, ky) = (source.width / picture.width, source.height / picture.height)
-        let (sx, sy) = (Float(step.x), Float(step.y))
-        // Canvas pixel x is read at source.x0 + (x − picture.x0) · kx; divided by the step on both sides.
-        let originX = (source.x0 - picture.x0 * kx) / sx + Float(part.x0) * kx
-        let originY = (source.y0 - picture.y0 * ky) / sy + Float(part.y0) * ky
-        write(0, originX, originY, kx, ky)
-        // Nothing beyond the crop is mixed in: its outermost samples count to its edge.
-        let lowX = min(source.x0 / sx + 0.5, source.x1 / sx - 0.5),
-            lowY = min(source.y0 / sy + 0.5, source.y1 / sy - 0.5)
-        write(4, lowX, lowY, max(lowX, source.x1 / sx - 0.5), max(lowY, source.y1 / sy - 0.5))
+        let slot = slots[placed.index]
+        let part = canvas.samples(area, plane)
+        guard !part.isEmpty else { return }
+        slot.aim(
+            slot.readers[plane], image.plane(plane), placed, samples: part, step: canvas.step(ofPlane: plane))
+        draws.append(
+            .place(slot.readers[plane]), part, log2Rows: canvas.log2Rows(plane), plane: call.output.plane(plane))
     }
 
-    /// Uniforms 8…22: edges, border and opacity.
-    private func shape(_ placed: PlacedSlot, _ step: (x: Int, y: Int), _ part: PixelRect, _ border: SIMD4<Float>) {
-        let picture = scaled(placed.picture, step, part)
-        let outer = scaled(placed.outer, step, part)
-        let values = placed.values
-        write(8, picture)
-        write(12, outer)
-        write(16, border.x, border.y, border.z, border.w)
-        let scale = Float(step.y)
-        write(20, values.opacity, values.cornerRadius / scale, values.borderWidth / scale)
+    /// R'G'B' with alpha over the planes of Y'CbCr, at the size of each.
+    private func mix(_ placed: PlacedSlot, isExact: Bool, _ image: ImageReference, _ call: OperatorCall) {
+        let slot = slots[placed.index]
+        guard let chroma = slot.chroma else { return }
+        let touched = PixelRect(placed.outer, width: output.width, height: output.height)
+        let border = placed.values.borderColor
+        let premultiplied = SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w)
+        for plane in 0..<3 {
+            let part = canvas.samples(isExact ? inside(placed) : touched, plane)
+            guard !part.isEmpty else { continue }
+            let step = canvas.step(ofPlane: plane)
+            let reader = plane == 0 ? slot.readers[0] : chroma
+            if plane < 2 { slot.aim(reader, image.plane(0), placed, samples: part, step: step) }
+            var source = packed(reader, slot.input.pixelFormat, image: 1, part)
+            // Cr finds the strip that was made for Cb.
+            source.strip?.isRepeated = plane == 2
+            draws.append(
+                isExact ? slot.overPlanes[plane] : slot.layerPlanes[plane],
+                MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane), canvas: true,
+                source: source.view, mask: slot.mask.map { call.inputs[$0] }, strip: source.strip,
+                values: isExact
+                    ? SIMD16(repeating: placed.values.opacity) : shape(placed, step, part, premultiplied))
+        }
+    }
+
+    private func grey(
+        _ reader: PlaneReader, image: Int, _ part: PixelRect
+    ) -> (view: ImageReference, strip: MixerDraws.Strip?) { packed(reader, .gray8, image: image, part) }
+
+    /// A picture of one plane: as it lies in memory, or as a strip that bands make.
+    private func packed(
+        _ reader: PlaneReader, _ format: PixelFormat, image: Int, _ part: PixelRect
+    ) -> (view: ImageReference, strip: MixerDraws.Strip?) {
+        let plane = reader.view
+        return (
+            ImageReference(planes: (plane, plane, plane, plane), width: part.width, height: part.height),
+            reader.isCopied ? nil : MixerDraws.Strip(readers: (reader, nil, nil), image: image, format: format)
+        )
+    }
+
+    // MARK: Numbers
+
+    /// The background, premultiplied.
+    private func background(_ call: OperatorCall) -> SIMD4<Float> {
+        let p = call.parameters
+        return SIMD4(p[0] * p[3], p[1] * p[3], p[2] * p[3], p[3])
+    }
+
+    /// What `layer` takes: edges, border and opacity.
+    private func shape(
+        _ placed: PlacedSlot, _ step: (x: Int, y: Int), _ part: PixelRect, _ border: SIMD4<Float>
+    ) -> SIMD16<Float> {
+        let (values, scale) = (placed.values, Float(step.y))
+        return floats(
+            scaled(placed.picture, step, part).vector, scaled(placed.outer, step, part).vector, border,
+            SIMD4(values.opacity, values.cornerRadius / scale, values.borderWidth / scale, 0))
+    }
+
+    private func floats(_ rect: MixerRect, _ b: SIMD4<Float>, _ c: SIMD4<Float>) -> SIMD16<Float> {
+        floats(rect.vector, b, c)
+    }
+
+    private func floats(
+        _ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float> = .zero, _ d: SIMD4<Float> = .zero
+    ) -> SIMD16<Float> {
+        SIMD16(lowHalf: SIMD8(lowHalf: a, highHalf: b), highHalf: SIMD8(lowHalf: c, highHalf: d))
     }
 
     /// A rectangle in samples that span `step` pixels, seen from the corner of `part`.
@@ -354,99 +375,11 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let (x, y) = (Float(part.x0), Float(part.y0))
         return MixerRect(x0: rect.x0 / sx - x, y0: rect.y0 / sy - y, x1: rect.x1 / sx - x, y1: rect.y1 / sy - y)
     }
-
-    private func write(_ place: Int, _ a: Float, _ b: Float, _ c: Float = 0, _ d: Float = 0) {
-        (uniforms[place], uniforms[place + 1], uniforms[place + 2], uniforms[place + 3]) = (a, b, c, d)
-    }
-
-    private func write(_ place: Int, _ rect: MixerRect) { write(place, rect.x0, rect.y0, rect.x1, rect.y1) }
-
-    private func run(
-        _ pass: CompiledPass, _ view: ImageReference, _ canvas: ImageReference?, _ source: ImageReference?,
-        _ mask: ImageReference?, _ call: OperatorCall
-    ) {
-        var count = 0
-        if let canvas {
-            images[count] = canvas
-            count += 1
-        }
-        if let source {
-            images[count] = source
-            count += 1
-        }
-        if let mask {
-            images[count] = mask
-            count += 1
-        }
-        call.workers.run(
-            pass, inputs: UnsafeBufferPointer(start: images.baseAddress, count: count), output: view,
-            uniforms: UnsafePointer(uniforms), context: call.context)
-    }
-
-    // MARK: Moving samples
-
-    /// Copies a picture that is not resized (`factor` 1), or halves it on its way (2), where nothing else is to be done.
-    /// - Returns: false when it takes a pass.
-    private func move(
-        _ placed: PlacedSlot, _ image: ImageReference, _ source: MixerRect, factor: Int, _ call: OperatorCall
-    ) -> Bool {
-        let slot = slots[placed.index]
-        let picture = placed.picture
-        guard slot.isSame, isStraight(placed), picture.isWhole, source.isWhole,
-            source.width == picture.width * Float(factor), source.height == picture.height * Float(factor)
-        else { return false }
-        let inside = PixelRect(picture, inside: true, width: output.width, height: output.height)
-        guard !inside.isEmpty else { return true }
-        // The source pixel that the first one on the canvas shows; all planes must begin on a sample of theirs.
-        let x = Int(source.x0) + (inside.x0 - Int(picture.x0)) * factor
-        let y = Int(source.y0) + (inside.y0 - Int(picture.y0)) * factor
-        guard canvas.isAligned(inside), x % (canvas.alignX * factor) == 0, y % (canvas.alignY * factor) == 0 else {
-            return false
-        }
-        for plane in 0..<output.pixelFormat.planeCount {
-            let layout = output.pixelFormat.layout(ofPlane: plane)
-            let to = canvas.samples(inside, plane)
-            let start = call.output.plane(plane)
-            let target = Plane(base: start.row(to.y0) + to.x0 * layout.bytesPerPixel, stride: start.stride)
-            let first = image.plane(plane)
-            let from = Plane(
-                base: first.row(y >> layout.log2Height) + (x >> layout.log2Width) * layout.bytesPerPixel,
-                stride: first.stride)
-            let bands = call.workers.count * 4
-            let isSmall = to.width * to.height < 65_536
-            if factor == 1 {
-                call.workers.run(
-                    CopyRows(
-                        from: from, to: target, bytes: to.width * layout.bytesPerPixel, rows: to.height, bands: bands),
-                    bands: bands, isSmall: isSmall)
-            } else {
-                // An odd edge of the source's plane counts again.
-                let width = min(2 * to.width, layout.width(of: image.width) - (x >> layout.log2Width))
-                let height = min(2 * to.height, layout.height(of: image.height) - (y >> layout.log2Height))
-                call.workers.run(
-                    HalvePlane(
-                        from: from, width: width, height: height, components: layout.bytesPerPixel, to: target,
-                        bands: bands), bands: bands, isSmall: isSmall)
-            }
-        }
-        return true
-    }
-
-    private func halve(_ image: ImageReference, _ format: PixelFormat, into level: Frame, _ call: OperatorCall) {
-        let bands = call.workers.count * 4
-        for plane in 0..<format.planeCount {
-            let layout = format.layout(ofPlane: plane)
-            let (width, height) = (layout.width(of: image.width), layout.height(of: image.height))
-            call.workers.run(
-                HalvePlane(
-                    from: image.plane(plane), width: width, height: height, components: layout.bytesPerPixel,
-                    to: level.plane(plane), bands: bands), bands: bands, isSmall: width * height < 131_072)
-        }
-    }
 }
 
 extension MixerRect {
     init(_ rect: PixelRect) {
         self.init(x0: Float(rect.x0), y0: Float(rect.y0), x1: Float(rect.x1), y1: Float(rect.y1))
     }
+    var vector: SIMD4<Float> { SIMD4(x0, y0, x1, y1) }
 }

@@ -15,7 +15,8 @@ final class MixerCanvas {
     let bounds: PixelRect
     /// Parts that no solid slot covers.
     private let parts: UnsafeMutableBufferPointer<PixelRect>
-    private static let mostParts = 128
+    private var partCount = 0
+    static let mostParts = 128
 
     /// What a canvas may be; a sink that wants something else gets RGBA converted.
     static let formats: Set<PixelFormat> = [.rgba, .bgra, .yuv420p, .yuv422p, .yuv444p, .nv12]
@@ -38,6 +39,9 @@ final class MixerCanvas {
         return (1 << layout.log2Width, 1 << layout.log2Height)
     }
 
+    /// log2 of the pixels that a row of a plane spans.
+    func log2Rows(_ plane: Int) -> Int { format.pixelFormat.layout(ofPlane: plane).log2Height }
+
     /// The rectangle widened until parts of the canvas may begin and end there.
     func aligned(_ rect: PixelRect) -> PixelRect {
         PixelRect(
@@ -50,14 +54,9 @@ final class MixerCanvas {
 
     /// A part of a picture of the canvas's format, which begins on an aligned pixel.
     func view(_ image: ImageReference, _ rect: PixelRect) -> ImageReference {
-        Self.part(image, rect, of: format.pixelFormat)
-    }
-
-    /// A part of a picture, which begins on a sample of each plane.
-    static func part(_ image: ImageReference, _ rect: PixelRect, of format: PixelFormat) -> ImageReference {
         func moved(_ plane: Plane, _ index: Int) -> Plane {
-            guard index < format.planeCount else { return plane }
-            let layout = format.layout(ofPlane: index)
+            guard index < format.pixelFormat.planeCount else { return plane }
+            let layout = format.pixelFormat.layout(ofPlane: index)
             return Plane(
                 base: plane.row(rect.y0 >> layout.log2Height) + (rect.x0 >> layout.log2Width) * layout.bytesPerPixel,
                 stride: plane.stride)
@@ -89,31 +88,47 @@ final class MixerCanvas {
         }
     }
 
-    /// Paints what no solid slot will cover.
-    /// - Parameter color: straight.
-    func paintBackground(_ color: SIMD4<Float>, _ layout: MixerLayout, _ call: OperatorCall) {
-        var count = 1
-        parts[0] = bounds
-        for index in 0..<layout.count {
-            // Only whole samples of every plane count as covered.
-            let solid = layout.placed[index].solid
-            var hole = PixelRect(
-                (solid.x0 + alignX - 1) / alignX * alignX, (solid.y0 + alignY - 1) / alignY * alignY,
-                solid.x1 == format.width ? solid.x1 : solid.x1 / alignX * alignX,
-                solid.y1 == format.height ? solid.y1 : solid.y1 / alignY * alignY)
-            if hole.isEmpty { continue }
-            hole = hole.intersection(bounds)
-            count = cut(hole, count)
+    /// How much of R, G, B and of alpha, premultiplied, is in a plane's code, both in 0…1.
+    func weights(ofPlane plane: Int) -> SIMD4<Float> {
+        let (kr, kb) = format.color.lumaCoefficients
+        let isFull = format.color.range == .full
+        let luma = SIMD4<Double>(kr, 1 - kr - kb, kb, 0)
+        var weights = luma * (isFull ? 1 : 219.0 / 255)
+        if plane > 0 {
+            let own = plane == 1 ? SIMD4<Double>(0, 0, 1, 0) : SIMD4<Double>(1, 0, 0, 0)
+            weights = (own - luma) * ((isFull ? 1 : 224.0 / 255) / (2 * (1 - (plane == 1 ? kb : kr))))
         }
+        weights.w = plane > 0 ? 128.0 / 255 : isFull ? 0 : 16.0 / 255
+        return SIMD4<Float>(weights)
+    }
+
+    /// Begins a picture: all of it is to be painted with the background, but for what `cover` says.
+    func uncover() {
+        parts[0] = bounds
+        partCount = 1
+    }
+
+    /// What needs no background.
+    func cover(_ rect: PixelRect) {
+        // Only whole samples of every plane count as covered.
+        let hole = PixelRect(
+            (rect.x0 + alignX - 1) / alignX * alignX, (rect.y0 + alignY - 1) / alignY * alignY,
+            rect.x1 == format.width ? rect.x1 : rect.x1 / alignX * alignX,
+            rect.y1 == format.height ? rect.y1 : rect.y1 / alignY * alignY)
+        if !hole.isEmpty { partCount = cut(hole.intersection(bounds), partCount) }
+    }
+
+    /// Paints what is not covered.
+    /// - Parameter color: straight.
+    func paintBackground(_ color: SIMD4<Float>, _ output: ImageReference, _ draws: MixerDraws) {
         let premultiplied = SIMD4(color.x * color.w, color.y * color.w, color.z * color.w, color.w)
         let codes = codes(premultiplied)
         let whole = codes.rounded(.toNearestOrAwayFromZero).clamped(
             lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
         let (a, b, c, d) = (UInt32(whole.x), UInt32(whole.y), UInt32(whole.z), UInt32(whole.w))
-        for part in 0..<count where !parts[part].isEmpty {
+        for part in 0..<partCount where !parts[part].isEmpty {
             for plane in 0..<format.pixelFormat.planeCount {
                 let layout = format.pixelFormat.layout(ofPlane: plane)
-                let rect = samples(parts[part], plane)
                 let value: UInt32 =
                     switch (layout.bytesPerPixel, plane) {
                     case (4, _): a | b << 8 | c << 16 | d << 24
@@ -122,13 +137,9 @@ final class MixerCanvas {
                     case (_, 1): b
                     default: c
                     }
-                let start = call.output.plane(plane)
-                call.workers.run(
-                    FillRows(
-                        plane: Plane(base: start.row(rect.y0) + rect.x0 * layout.bytesPerPixel, stride: start.stride),
-                        value: value, size: layout.bytesPerPixel, count: rect.width, rows: rect.height,
-                        bands: call.workers.count * 2), bands: call.workers.count * 2,
-                    isSmall: rect.width * rect.height < 131_072)
+                draws.append(
+                    .fill(value: value, bytes: layout.bytesPerPixel), samples(parts[part], plane),
+                    log2Rows: layout.log2Height, plane: output.plane(plane))
             }
         }
     }

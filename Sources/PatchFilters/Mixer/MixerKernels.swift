@@ -5,54 +5,72 @@ import PatchMedia
 /// The kernels that a mixer draws with. All work on encoded, premultiplied colour; positions are pixels of the part of the
 /// canvas that the pass writes.
 enum MixerKernels {
-    /// Uniforms of `copy` and `layer`, in order, as floats: where output position p reads the source, s = p · scale + origin
-    /// in its pixels, clamped to `low`…`high`; `layer` has more.
-    enum Uniform {
-        static let map = 0  // origin x, y, scale x, y
-        static let clamp = 4  // low x, y, high x, y
-        static let copyFloats = 8
-        static let rect = 8  // picture's rectangle: x0, y0, x1, y1
-        static let outer = 12  // slot's rectangle, which corners and border follow
-        static let border = 16  // premultiplied colour
-        static let shape = 20  // opacity, corner radius, border width
-        static let layerFloats = 23
-        // `box`: rectangle, premultiplied colour, corner radius and softness.
-        static let boxFloats = 10
-    }
+    /// Floats that any of them takes at most.
+    static let mostFloats = 16
 
     /// The source alone, for slots that hide what is below: no read of the canvas.
     static func copy() throws -> Kernel {
-        try build("mixerCopy", inputs: ["source"], uniforms: [("map", .vec4), ("clamp", .vec4)]) {
-            b throws(KernelError) in
-            try sample(&b, input: 0)
-        }
+        try build("mixerCopy", inputs: ["source"], uniforms: []) { b throws(KernelError) in b.current(0) }
     }
 
-    /// The source over the canvas, both read at the pixel itself: for pictures that are not resized, on whole pixels.
+    /// The source over the canvas. Uniform: opacity.
     static func over() throws -> Kernel {
         try build("mixerOver", inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) { b throws(KernelError) in
             try over(&b, b.apply(.mul, [b.current(1), b.uniform(0)]), b.current(0), "normal")
         }
     }
 
-    /// The source over the canvas (input 0, read at the pixel itself), with edges, corners, border, opacity, blend and mask.
-    static func layer(blend: String, hasMask: Bool) throws -> Kernel {
+    /// The source over one colour. Uniforms: the colour, premultiplied, and opacity.
+    static func overColor() throws -> Kernel {
+        try build("mixerOverColor", inputs: ["source"], uniforms: [("color", .vec4), ("opacity", .float)]) {
+            b throws(KernelError) in
+            try over(&b, b.apply(.mul, [b.current(0), b.uniform(1)]), b.uniform(0), "normal")
+        }
+    }
+
+    /// A source of R'G'B' with alpha over one plane of Y'CbCr, which is read and written as grey: what the source adds to
+    /// the plane's code is a sum of its premultiplied colour, and of its alpha for what a code of 0 stands for.
+    /// Uniform: opacity.
+    /// - Parameters:
+    ///   - weights: of red, green, blue, and alpha, for codes in 0…1.
+    static func overPlane(_ weights: SIMD4<Float>) throws -> Kernel {
+        try build("mixerOverPlane", inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) {
+            b throws(KernelError) in
+            try overPlane(&b, b.apply(.mul, [b.current(1), b.uniform(0)]), b.current(0), weights)
+        }
+    }
+
+    private static func overPlane(
+        _ b: inout KernelBuilder, _ source: Value, _ canvas: Value, _ weights: SIMD4<Float>
+    ) throws(KernelError) -> Value {
+        let factors = try b.construct(.vec4, (0..<4).map { b.constant(weights[$0]) })
+        let left = try b.apply(.sub, [b.constant(Float(1)), b.swizzle(source, "a")])
+        let sum = try b.apply(
+            .add, [b.apply(.dot, [source, factors]), b.apply(.mul, [b.swizzle(canvas, "r"), left])])
+        return try b.construct(.vec4, [sum, sum, sum, b.constant(Float(1))])
+    }
+
+    /// The source over the canvas, with edges, corners, border, opacity, blend and mask. Uniforms: the picture's and the
+    /// slot's rectangle, the border's premultiplied colour, and opacity, corner radius, border width.
+    /// - Parameters:
+    ///   - plane: as `overPlane`'s weights, where the canvas is one plane of Y'CbCr. `blend` is "normal" then.
+    static func layer(blend: String, hasMask: Bool, plane: SIMD4<Float>? = nil) throws -> Kernel {
         let uniforms: [(String, ValueType)] = [
-            ("map", .vec4), ("clamp", .vec4), ("rect", .vec4), ("outer", .vec4), ("border", .vec4), ("shape", .vec3),
+            ("rect", .vec4), ("outer", .vec4), ("border", .vec4), ("shape", .vec3),
         ]
         let inputs = ["canvas", "source"] + (hasMask ? ["mask"] : [])
         return try build("mixerLayer", inputs: inputs, uniforms: uniforms) { b throws(KernelError) in
             let canvas = b.current(0)
-            var layer = try sample(&b, input: 1)
-            let inside = try coverage(&b, b.uniform(2))
-            let shape = b.uniform(5)
+            var layer = b.current(1)
+            let inside = try coverage(&b, b.uniform(0))
+            let shape = b.uniform(3)
             let (opacity, radius, width) = (
                 try b.swizzle(shape, "x"), try b.swizzle(shape, "y"), try b.swizzle(shape, "z")
             )
-            let distance = try distance(&b, b.uniform(3), radius)
+            let distance = try distance(&b, b.uniform(1), radius)
             let half = b.constant(Float(0.5))
             let (zero, one) = (b.constant(Float(0)), b.constant(Float(1)))
-            let covered = try cover(&b, b.uniform(3), distance, radius)
+            let covered = try cover(&b, b.uniform(1), distance, radius)
             // Where an edge of the picture is one of the slot's it counts once.
             layer = try b.apply(.mul, [layer, b.apply(.min, [inside, covered])])
             // The border lies on the inner side of the edge.
@@ -62,12 +80,15 @@ enum MixerKernels {
                     b.apply(.clamp, [b.apply(.add, [b.apply(.add, [distance, width]), half]), zero, one]),
                     b.apply(.clamp, [width, zero, one]),
                 ])
-            let border = b.uniform(4)
+            let border = b.uniform(2)
             let under = try b.apply(
                 .mul, [layer, b.apply(.sub, [one, b.apply(.mul, [onBorder, b.swizzle(border, "a")])])])
             layer = try b.apply(.add, [under, b.apply(.mul, [border, b.apply(.mul, [onBorder, covered])])])
             let weight = hasMask ? try b.apply(.mul, [opacity, mask(&b, 2)]) : opacity
             layer = try b.apply(.mul, [layer, weight])
+            if let plane {
+                return try overPlane(&b, layer, canvas, plane)
+            }
             return try over(&b, layer, canvas, blend)
         }
     }
@@ -91,15 +112,6 @@ enum MixerKernels {
     }
 
     // MARK: Parts
-
-    private static func sample(_ b: inout KernelBuilder, input: Int) throws(KernelError) -> Value {
-        let (map, limits) = (b.uniform(0), b.uniform(1))
-        let wanted = try b.apply(
-            .add, [b.apply(.mul, [b.builtin(.position), b.swizzle(map, "zw")]), b.swizzle(map, "xy")])
-        let position = try b.apply(
-            .min, [b.apply(.max, [wanted, b.swizzle(limits, "xy")]), b.swizzle(limits, "zw")])
-        return try b.sample(input, at: b.apply(.div, [position, b.builtin(.inputSize(input))]), filter: .bilinear)
-    }
 
     /// How much of the pixel lies in the rectangle, 0…1: its share along x times that along y.
     private static func coverage(_ b: inout KernelBuilder, _ rect: Value) throws(KernelError) -> Value {
@@ -141,7 +153,7 @@ enum MixerKernels {
 
     /// Luminance times alpha of the mask, which is stretched over the slot.
     private static func mask(_ b: inout KernelBuilder, _ input: Int) throws(KernelError) -> Value {
-        let outer = b.uniform(3)
+        let outer = b.uniform(1)
         let (low, high) = (try b.swizzle(outer, "xy"), try b.swizzle(outer, "zw"))
         let uv = try b.apply(.div, [b.apply(.sub, [b.builtin(.position), low]), b.apply(.sub, [high, low])])
         let pixel = try b.sample(input, at: uv, filter: .bilinear)
@@ -203,11 +215,12 @@ enum MixerKernels {
         _ name: String, inputs: [String], uniforms: [(String, ValueType)],
         _ body: (inout KernelBuilder) throws(KernelError) -> Value
     ) throws -> Kernel {
+        let isBounded: Set = ["opacity", name == "mixerOverColor" ? "color" : ""]
         var builder = KernelBuilder(
             name: name, inputs: inputs.map { InputDeclaration(name: $0, alpha: .premultiplied) },
             uniforms: uniforms.map {
                 // A known range lets integers do the work.
-                UniformDeclaration(name: $0.0, type: $0.1, range: $0.0 == "opacity" ? 0...1 : nil)
+                UniformDeclaration(name: $0.0, type: $0.1, range: isBounded.contains($0.0) ? 0...1 : nil)
             }, alpha: .premultiplied)
         do {
             let result = try body(&builder)

@@ -20,11 +20,14 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     private static let narrowest: Float = 0.05
 
     let output: VideoFormat
-    /// For pictures of halves at sigma 0: makes numbers of what is none. nil for codes, which are numbers.
-    private let copy: CompiledPass?
-    private let pyramid: GaussianPyramid
-    /// Of chroma planes; both use it, one after the other.
-    private let chroma: GaussianPyramid?
+    private let work: Work
+
+    private enum Work {
+        /// Of half floats. At sigma 0 `copy` makes numbers of what is none.
+        case halves(GaussianPyramid, copy: CompiledPass)
+        /// Of bytes: the first plane, and chroma planes of another size, one after the other.
+        case bytes(BytePyramid, chroma: BytePyramid?)
+    }
 
     init(_ request: OperatorRequest) throws {
         guard let format = request.inputs.first else {
@@ -32,64 +35,43 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
         }
         output = format
         let pixelFormat = format.pixelFormat
-        copy =
-            pixelFormat.isHalf
-            ? try request.compile(StandardKernels.copy, inputs: [format], output: format) : nil
-        guard pixelFormat.isYCbCr else {
-            pyramid = try GaussianPyramid(format, widest: Self.widest, request: request)
-            chroma = nil
+        if pixelFormat.isHalf {
+            work = .halves(
+                try GaussianPyramid(format, widest: Self.widest, request: request),
+                copy: try request.compile(StandardKernels.copy, inputs: [format], output: format))
             return
         }
-        func plane(_ index: Int) -> VideoFormat {
-            let layout = pixelFormat.layout(ofPlane: index)
-            return VideoFormat(
-                .gray8, width: layout.width(of: format.width), height: layout.height(of: format.height), color: .srgb)
+        func pyramid(_ plane: Int) throws -> BytePyramid {
+            let layout = pixelFormat.layout(ofPlane: plane)
+            return try BytePyramid(
+                width: layout.width(of: format.width), height: layout.height(of: format.height),
+                components: layout.bytesPerPixel, widest: Self.widest / Float(1 << layout.log2Width), request: request)
         }
-        pyramid = try GaussianPyramid(plane(0), widest: Self.widest, request: request)
-        chroma = try GaussianPyramid(
-            plane(1), widest: Self.widest / Float(1 << pixelFormat.log2ChromaWidth), request: request)
+        work = .bytes(try pyramid(0), chroma: pixelFormat.isYCbCr ? try pyramid(1) : nil)
     }
 
     func process(_ call: OperatorCall) -> OperatorResult {
         let asked = call.parameters[0] + call.parameters[1] * Float(output.height)
         let sigma = asked > 0 ? min(asked, Self.widest) : 0
-        guard sigma >= Self.narrowest else {
-            guard let copy else { return .input(0) }
-            call.workers.run(
-                copy, inputs: call.inputs, output: call.output, uniforms: call.parameters, context: call.context)
-            return .filled
-        }
         let input = call.inputs[0]
-        guard let chroma else {
-            pyramid.run(sigma: sigma, from: input, to: call.output, call)
-            return .filled
-        }
-        let format = output.pixelFormat
-        for index in 0..<format.planeCount {
-            let layout = format.layout(ofPlane: index)
-            let from = input.plane(index, layout)
-            let to = call.output.plane(index, layout)
-            if index == 0 {
-                pyramid.run(sigma: sigma, from: from, to: to, call)
+        switch work {
+        case .halves(let pyramid, let copy):
+            if sigma < Self.narrowest {
+                call.workers.run(
+                    copy, inputs: call.inputs, output: call.output, uniforms: call.parameters, context: call.context)
             } else {
-                chroma.run(sigma: sigma / Float(1 << layout.log2Width), from: from, to: to, call)
+                pyramid.run(sigma: sigma, from: input, to: call.output, call)
+            }
+        case .bytes(let first, let chroma):
+            // Codes are numbers always.
+            if sigma < Self.narrowest { return .input(0) }
+            for index in 0..<output.pixelFormat.planeCount {
+                let scale = Float(1 << output.pixelFormat.layout(ofPlane: index).log2Width)
+                let pyramid = index == 0 ? first : chroma ?? first
+                pyramid.run(
+                    sigma: sigma / scale, from: input.plane(index), to: call.output.plane(index), call.workers)
             }
         }
         return .filled
-    }
-}
-
-extension ImageReference {
-    /// One plane as a grey picture.
-    func plane(_ index: Int, _ layout: PlaneLayout) -> ImageReference {
-        let plane =
-            switch index {
-            case 0: planes.0
-            case 1: planes.1
-            case 2: planes.2
-            default: planes.3
-            }
-        return ImageReference(
-            planes: (plane, plane, plane, plane), width: layout.width(of: width), height: layout.height(of: height))
     }
 }

@@ -3,15 +3,15 @@ import PatchGraph
 import PatchKernel
 import PatchMedia
 
-/// A Gaussian of any width on pictures of one format, at a cost that hardly depends on the width.
+/// A Gaussian of any width on pictures of half floats, at a cost that hardly depends on the width.
 ///
 /// Up to a standard deviation of 2.6 pixels it is the exact sum. Beyond, the picture is halved until 2.6 pixels of the small
 /// one are enough, blurred there, and doubled again; halving (1 3 3 1)/8 and doubling (¾, ¼) blur as well, which the
 /// Gaussian between them makes up for: variances add, and each of the two has ¾ of a pixel of the larger picture.
-/// Planes (not packed pixels) are halved across once less, because doubling and halving along a row are gathers, and the sum
-/// across has up to 16 taps on each side in exchange.
+/// Pictures are halved across once less, because doubling and halving along a row are gathers, and the sum across has up to
+/// 16 taps on each side in exchange.
 /// Small pictures have a margin, in which the edge's pixels go on, so that an edge is as if it went on for ever.
-/// docs/decisions/blur.md has errors and times.
+/// docs/decisions/blur.md has errors and times; 8-bit pictures have `BytePyramid`.
 ///
 /// Thread-safety: used by its operator alone; all memory is allocated in `init`.
 final class GaussianPyramid {
@@ -19,7 +19,7 @@ final class GaussianPyramid {
     static let widestSum: Float = 2.6
     private static let radius = 8
     /// Sums of small Gaussians need fewer taps.
-    private static let smallSum: Float = 1.3
+    static let smallSum: Float = 1.3
     private static let smallRadius = 4
     private static let margin = 4
 
@@ -34,8 +34,6 @@ final class GaussianPyramid {
         /// The small picture, and one of its kind for the blur.
         var picture: Frame
         var spare: Frame
-        /// The blurred picture in the form that the way up reads.
-        var result: Frame
     }
 
     private struct Passes {
@@ -43,110 +41,63 @@ final class GaussianPyramid {
         var down: CompiledPass
     }
 
-    private let format: VideoFormat
     private let full: Frame
     private var levels: [Level] = []
     private let small: Passes
     private let wide: Passes
-    private let isPacked: Bool
-    private let shrinkFirst: Passes
-    private let joinRows: CompiledPass
     private let shrink: Passes
-    private let blur: Passes
-    /// Sums across of up to 12 and 16 taps on each side, for planes.
+    private let joinRows: CompiledPass
+    /// Sums across of up to 12 and 16 taps on each side.
     private let long: [(radius: Int, pass: CompiledPass)]
-    private let blurToResult: CompiledPass
     private let growAcross: CompiledPass
-    private let joinSmallRows: CompiledPass
-    private let splitSmallRows: CompiledPass
-    private let splitToResult: CompiledPass
-    private let growLast: CompiledPass
     private let splitRows: CompiledPass
     private let uniforms: UnsafeMutablePointer<Float>
     private let images: UnsafeMutablePointer<ImageReference>
 
     /// - Parameters:
-    ///   - format: of input and output: packed or planar R'G'B'A, grey, or half floats.
+    ///   - format: of input and output: half floats.
     ///   - widest: the largest standard deviation that will be asked for, in pixels.
     /// - Throws: `PatchError.kernel`.
     init(_ format: VideoFormat, widest: Float, request: OperatorRequest) throws {
-        self.format = format
-        let pixelFormat = format.pixelFormat
-        // Sums are kept in half floats. The way between full width and half width is a gather, for which packed bytes count
-        // once and planes of halves once each.
-        let exact: PixelFormat =
-            pixelFormat.isHalf ? pixelFormat : pixelFormat == .gray8 ? .half1 : .half4
-        func picture(_ pixelFormat: PixelFormat, _ width: Int, _ height: Int) -> VideoFormat {
-            VideoFormat(pixelFormat, width: width, height: height, color: .srgb)
-        }
-        let halves = picture(exact, format.width, format.height)
-        isPacked = pixelFormat == .rgba || pixelFormat == .bgra
-        let packed = isPacked ? picture(pixelFormat, format.width, format.height) : halves
-        func pass(_ from: VideoFormat, _ to: VideoFormat, _ kernel: () throws(KernelError) -> Kernel) throws
-            -> CompiledPass
-        {
+        func pass(_ kernel: () throws(KernelError) -> Kernel) throws -> CompiledPass {
             let made: Kernel
             do { made = try kernel() } catch {
                 throw PatchError(.kernel, error.message, remedy: error.remedy)
             }
             return try request.compile(
-                made, inputs: [VideoFormat](repeating: from, count: made.inputs.count), output: to)
+                made, inputs: [VideoFormat](repeating: format, count: made.inputs.count), output: format)
         }
-        func blur(_ from: VideoFormat, _ to: VideoFormat, _ radius: Int) throws -> Passes {
-            Passes(
-                across: try pass(from, halves) { () throws(KernelError) in
-                    try GaussianKernels.blur(.across, radius: radius)
-                },
-                down: try pass(halves, to) { () throws(KernelError) in try GaussianKernels.blur(.down, radius: radius) }
-            )
+        func blur(_ direction: GaussianKernels.Direction, _ radius: Int) throws -> CompiledPass {
+            try pass { () throws(KernelError) in try GaussianKernels.blur(direction, radius: radius) }
         }
-        full = Frame(allocating: halves)
-        small = try blur(format, format, Self.smallRadius)
-        wide = try blur(format, format, Self.radius)
-        shrinkFirst = Passes(
-            across: try pass(packed, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
-            down: try pass(format, packed) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
-        joinRows = try pass(format, packed, GaussianKernels.joinRows)
-        shrink = Passes(
-            across: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.across) },
-            down: try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.shrink(.down) })
-        self.blur = try blur(halves, halves, Self.radius)
-        long =
-            isPacked
-            ? []
-            : try [12, 16].map { radius in
-                (
-                    radius,
-                    try pass(halves, halves) { () throws(KernelError) in
-                        try GaussianKernels.blur(.across, radius: radius)
-                    }
-                )
-            }
-        blurToResult = try pass(halves, packed) { () throws(KernelError) in
-            try GaussianKernels.blur(.down, radius: Self.radius)
+        func shrink(_ direction: GaussianKernels.Direction) throws -> CompiledPass {
+            try pass { () throws(KernelError) in try GaussianKernels.shrink(direction) }
         }
-        growAcross = try pass(halves, halves) { () throws(KernelError) in try GaussianKernels.grow(.across) }
-        joinSmallRows = try pass(halves, halves, GaussianKernels.joinRows)
-        splitSmallRows = try pass(halves, halves, GaussianKernels.splitRows)
-        splitToResult = try pass(halves, packed, GaussianKernels.splitRows)
-        growLast = try pass(packed, packed) { () throws(KernelError) in try GaussianKernels.grow(.across) }
-        splitRows = try pass(packed, format, GaussianKernels.splitRows)
+        full = Frame(allocating: format)
+        small = Passes(across: try blur(.across, Self.smallRadius), down: try blur(.down, Self.smallRadius))
+        wide = Passes(across: try blur(.across, Self.radius), down: try blur(.down, Self.radius))
+        self.shrink = Passes(across: try shrink(.across), down: try shrink(.down))
+        joinRows = try pass(GaussianKernels.joinRows)
+        long = try [12, 16].map { ($0, try blur(.across, $0)) }
+        growAcross = try pass { () throws(KernelError) in try GaussianKernels.grow(.across) }
+        splitRows = try pass(GaussianKernels.splitRows)
 
         var (width, marginAbove) = (format.width, (x: 0, y: 0))
         var inner = (format.width, format.height)
         for index in 0..<Self.level(of: widest) {
-            let halvesAcross = index > 0 || isPacked
+            let halvesAcross = index > 0
             inner = (halvesAcross ? (inner.0 + 1) / 2 : inner.0, (inner.1 + 1) / 2)
-            let size = (halvesAcross ? inner.0 + 2 * Self.margin : width, inner.1 + 2 * Self.margin)
-            let outer = index == 0 ? packed.pixelFormat : exact
-            let small = Frame(allocating: picture(exact, size.0, size.1))
+            func picture(_ width: Int) -> Frame {
+                var size = format
+                (size.width, size.height) = (width, inner.1 + 2 * Self.margin)
+                return Frame(allocating: size)
+            }
+            let small = picture(halvesAcross ? inner.0 + 2 * Self.margin : width)
             levels.append(
                 Level(
-                    marginAbove: marginAbove, halvesAcross: halvesAcross,
-                    rows: halvesAcross ? Frame(allocating: picture(outer, width, size.1)) : small, picture: small,
-                    spare: Frame(allocating: picture(exact, size.0, size.1)),
-                    result: outer == exact ? small : Frame(allocating: picture(outer, size.0, size.1))))
-            (width, marginAbove) = (size.0, (halvesAcross ? Self.margin : 0, Self.margin))
+                    marginAbove: marginAbove, halvesAcross: halvesAcross, rows: halvesAcross ? picture(width) : small,
+                    picture: small, spare: picture(small.width)))
+            (width, marginAbove) = (small.width, (halvesAcross ? Self.margin : 0, Self.margin))
         }
         uniforms = .allocate(capacity: 32)
         uniforms.initialize(repeating: 0, count: 32)
@@ -180,22 +131,21 @@ final class GaussianPyramid {
         }
         for index in 0..<count { halve(index, input, call) }
         let last = levels[count - 1]
-        let across = Self.rest(sigma, isPacked ? count : count - 1)
+        let across = Self.rest(sigma, count - 1)
         let longer = long.first { across <= Self.widestSum / Float(Self.radius) * Float($0.radius) } ?? long.last
         setWeights(across, across <= Self.widestSum ? Self.radius : longer?.radius ?? Self.radius)
         run(
-            across <= Self.widestSum ? blur.across : longer?.pass ?? blur.across, ImageReference(last.picture),
+            across <= Self.widestSum ? wide.across : longer?.pass ?? wide.across, ImageReference(last.picture),
             ImageReference(last.spare), call)
         setWeights(Self.rest(sigma, count), Self.radius)
-        run(
-            count == 1 ? blurToResult : blur.down, ImageReference(last.spare), ImageReference(last.result), call)
+        run(wide.down, ImageReference(last.spare), ImageReference(last.picture), call)
         for index in (1..<count).reversed() { double(index, call) }
         finish(output, call)
     }
 
     /// What the sum in a picture that was halved so often must add. Each halving and doubling adds ¾ · 4^k; the sum of 4^k is
     /// (4^count − 1) / 3.
-    private static func rest(_ sigma: Float, _ count: Int) -> Float {
+    static func rest(_ sigma: Float, _ count: Int) -> Float {
         let scale = Float(1 << count)
         let sum = sigma / scale
         return max(0.25, sum * sum - 0.5 * (1 - 1 / (scale * scale))).squareRoot()
@@ -210,7 +160,7 @@ final class GaussianPyramid {
             guard from < to else { return }
             uniforms[0] = Float(from - Self.margin)
             uniforms[1] = Float(level.marginAbove.y)
-            run(index == 0 ? shrinkFirst.down : shrink.down, above, rows.rows(from, to - from), call)
+            run(shrink.down, above, rows.rows(from, to - from), call)
         }
         // Plain reads in the middle, gathers where rows beyond the edge are asked for. The first row of the middle has row 1 of
         // the level above as its uppermost one, the last one has the last or the last but one as its lowest.
@@ -220,7 +170,7 @@ final class GaussianPyramid {
             images[0] = above.everySecondRow(from: 1)
             images[1] = above.everySecondRow(from: 2)
             call.workers.run(
-                index == 0 ? joinRows : joinSmallRows, inputs: UnsafeBufferPointer(start: images, count: 2),
+                joinRows, inputs: UnsafeBufferPointer(start: images, count: 2),
                 output: rows.rows(first, count), uniforms: uniforms, context: call.context)
             gather(0, first)
             gather(first + count, rows.height)
@@ -230,37 +180,31 @@ final class GaussianPyramid {
         guard level.halvesAcross else { return }
         uniforms[0] = Float(-Self.margin)
         uniforms[1] = Float(level.marginAbove.x)
-        run(index == 0 ? shrinkFirst.across : shrink.across, rows, ImageReference(level.picture), call)
+        run(shrink.across, rows, ImageReference(level.picture), call)
     }
 
-    /// From a level's result to the result of the one above.
+    /// From a level's picture to that of the one above.
     private func double(_ index: Int, _ call: OperatorCall) {
         let level = levels[index]
         uniforms[0] = Float(-level.marginAbove.x)
         uniforms[1] = Float(Self.margin)
-        run(growAcross, ImageReference(level.result), ImageReference(level.rows), call)
-        split(
-            index == 1 ? splitToResult : splitSmallRows, ImageReference(level.rows),
-            ImageReference(levels[index - 1].result), level.marginAbove.y, call)
+        run(growAcross, ImageReference(level.picture), ImageReference(level.rows), call)
+        split(ImageReference(level.rows), ImageReference(levels[index - 1].picture), level.marginAbove.y, call)
     }
 
-    /// From the first level's result to the output.
+    /// From the first level's picture, which is as wide as the output.
     private func finish(_ output: ImageReference, _ call: OperatorCall) {
-        let level = levels[0]
-        uniforms[0] = 0
-        uniforms[1] = Float(Self.margin)
-        if level.halvesAcross { run(growLast, ImageReference(level.result), ImageReference(level.rows), call) }
-        split(splitRows, ImageReference(level.halvesAcross ? level.rows : level.result), output, 0, call)
+        split(ImageReference(levels[0].picture), output, 0, call)
     }
 
     /// Twice as many rows: row 2i is ¼ of row i − 1 and ¾ of row i, row 2i + 1 is ¾ of row i and ¼ of row i + 1.
     private func split(
-        _ pass: CompiledPass, _ rows: ImageReference, _ output: ImageReference, _ margin: Int, _ call: OperatorCall
+        _ rows: ImageReference, _ output: ImageReference, _ margin: Int, _ call: OperatorCall
     ) {
         for odd in 0..<min(2, output.height) {
             (uniforms[0], uniforms[1]) = odd == 0 ? (0.25, 0.75) : (0.75, 0.25)
             let first = Self.margin - 1 - margin / 2 + odd
-            run(pass, rows.rows(first, rows.height - first), output.everySecondRow(from: odd), call)
+            run(splitRows, rows.rows(first, rows.height - first), output.everySecondRow(from: odd), call)
         }
     }
 

@@ -176,4 +176,20 @@ public struct OperatorRequest: Sendable {
             throw PatchError(.kernel, error.message, remedy: error.remedy)
         }
     }
+
+    /// Code that reduces and resamples rows.
+    /// - Throws: `PatchError.kernel`.
+    public func resizingRows() throws -> RowCode.Resizing {
+        do { return try compiler.resizingRows() } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Code for Gaussian pyramids.
+    /// - Throws: `PatchError.kernel`.
+    public func pyramidRows() throws -> RowCode.Pyramid {
+        do { return try compiler.pyramidRows() } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
 }

@@ -15,7 +15,6 @@ enum CodeGenerator {
     static func generate(
         _ description: PassDescription, name: String, cpu: TargetCPU, budget: Int, pipeline: String
     ) throws(KernelError) -> PassCode {
-        LLVMHost.initialize()
         let lowering = try PassLowering(description, cpu: cpu)
         guard lowering.p.nodes.count <= budget else {
             throw KernelError(
@@ -23,6 +22,31 @@ enum CodeGenerator {
                 "'\(description.kernel.name)' comes to \(lowering.p.nodes.count) operations; \(budget) are the limit",
                 remedy: "shorten the Lua loops that unroll, or split the filter into passes")
         }
+        var emitted: (layout: PassLayout, hoistedCount: Int)?
+        let object = try object(of: "'\(description.kernel.name)'", cpu: cpu, pipeline: pipeline) { types, module in
+            var emitter = PassEmitter(description, lowering: lowering, cpu: cpu, types: types, module: module)
+            defer { emitter.dispose() }
+            emitter.emit()
+            for function in ["prepare", "span"] {
+                if let value = LLVMGetNamedFunction(module, "patchbay_\(function)") {
+                    let symbol = "patchbay_\(function)_\(name)"
+                    LLVMSetValueName2(value, symbol, symbol.utf8.count)
+                }
+            }
+            emitted = (emitter.layout, emitter.hoisted.count)
+        }
+        guard let emitted else { throw KernelError(.compiler, "LLVM: out of memory") }
+        return PassCode(
+            layout: emitted.layout, hoistedCount: emitted.hoistedCount, arithmetic: lowering.arithmetic, object: object)
+    }
+
+    /// The object file of a module that `emit` fills.
+    /// - Parameter subject: what is compiled, for messages.
+    /// - Throws: `KernelError` of code `compiler`.
+    static func object(
+        of subject: String, cpu: TargetCPU, pipeline: String, _ emit: (LLVMTypes, LLVMModuleRef) -> Void
+    ) throws(KernelError) -> [UInt8] {
+        LLVMHost.initialize()
         guard let context = LLVMContextCreate() else { throw KernelError(.compiler, "LLVM: out of memory") }
         defer { LLVMContextDispose(context) }
         let problems = DiagnosticSink()
@@ -49,21 +73,12 @@ enum CodeGenerator {
         LLVMSetModuleDataLayout(module, dataLayout)
         LLVMDisposeTargetData(dataLayout)
 
-        var emitter = PassEmitter(
-            description, lowering: lowering, cpu: cpu, types: LLVMTypes(context), module: module)
-        defer { emitter.dispose() }
-        emitter.emit()
-        for function in ["prepare", "span"] {
-            if let value = LLVMGetNamedFunction(module, "patchbay_\(function)") {
-                let symbol = "patchbay_\(function)_\(name)"
-                LLVMSetValueName2(value, symbol, symbol.utf8.count)
-            }
-        }
+        emit(LLVMTypes(context), module)
         var message: UnsafeMutablePointer<CChar>?
         if LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0 {
             let text = message.map { String(cString: $0) } ?? ""
             LLVMDisposeMessage(message)
-            throw KernelError(.compiler, "'\(description.kernel.name)' gave invalid code: \(text)")
+            throw KernelError(.compiler, "\(subject) gave invalid code: \(text)")
         }
         LLVMDisposeMessage(message)
         if !pipeline.isEmpty {
@@ -76,15 +91,13 @@ enum CodeGenerator {
         if LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &error, &buffer) != 0 {
             let text = error.map { String(cString: $0) } ?? ""
             LLVMDisposeMessage(error)
-            throw KernelError(.compiler, "LLVM cannot make code of '\(description.kernel.name)': \(text)")
+            throw KernelError(.compiler, "LLVM cannot make code of \(subject): \(text)")
         }
         guard let buffer else { throw KernelError(.compiler, "LLVM made no code") }
         defer { LLVMDisposeMemoryBuffer(buffer) }
         if let problem = problems.first { throw KernelError(.compiler, "LLVM: \(problem)") }
         let bytes = UnsafeRawBufferPointer(start: LLVMGetBufferStart(buffer), count: LLVMGetBufferSize(buffer))
-        return PassCode(
-            layout: emitter.layout, hoistedCount: emitter.hoisted.count, arithmetic: lowering.arithmetic,
-            object: [UInt8](bytes))
+        return [UInt8](bytes)
     }
 
     private static func targetMachine(_ cpu: TargetCPU) throws(KernelError) -> LLVMTargetMachineRef {

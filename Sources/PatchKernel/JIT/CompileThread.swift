@@ -14,9 +14,11 @@ enum CompileThread {
     /// Below whoever renders: an operator waits a moment longer for a new look, the audience never.
     private static let niceness: Int32 = 5
 
-    /// Where the result, or LLVM's last words, arrive.
+    /// Where LLVM's last words arrive.
     private final class Job: Sendable {
-        let result = Monitor<Result<PassCode, KernelError>?>(nil)
+        let fail: @Sendable (KernelError) -> Void
+
+        init(_ fail: @escaping @Sendable (KernelError) -> Void) { self.fail = fail }
     }
 
     private static let key: pthread_key_t = {
@@ -33,27 +35,30 @@ enum CompileThread {
         hasFailed.store(true, ordering: .releasing)
         guard let pointer = pthread_getspecific(key) else { return }
         let job = Unmanaged<Job>.fromOpaque(pointer).takeUnretainedValue()
-        job.result.notify { $0 = .failure(KernelError(.compiler, "the code generator failed: \(reason)")) }
+        job.fail(KernelError(.compiler, "the code generator failed: \(reason)"))
         while true { pause() }
     }
 
-    static func run(_ body: @escaping @Sendable () -> Result<PassCode, KernelError>) throws(KernelError) -> PassCode {
+    static func run<Made: Sendable>(
+        _ body: @escaping @Sendable () -> Result<Made, KernelError>
+    ) throws(KernelError) -> Made {
         let key = self.key
         guard !hasFailed.load(ordering: .acquiring) else {
             throw KernelError(
                 .compiler, "the code generator failed earlier and is switched off", remedy: "restart the program")
         }
-        let job = Job()
+        let arrived = Monitor<Result<Made, KernelError>?>(nil)
+        let job = Job { error in arrived.notify { $0 = .failure(error) } }
         do {
             _ = try PosixThread(name: "compile", stackSize: stackSize, niceness: niceness) {
                 pthread_setspecific(key, Unmanaged.passUnretained(job).toOpaque())
                 let result = body()
-                job.result.notify { $0 = result }
+                arrived.notify { $0 = result }
             }
         } catch {
             throw KernelError(.compiler, "cannot start a thread to compile on", remedy: "raise the thread limit")
         }
-        guard let result = job.result.wait({ $0 }) else {
+        guard let result = arrived.wait({ $0 }) else {
             throw KernelError(.compiler, "the code generator gave no result")
         }
         return try result.get()

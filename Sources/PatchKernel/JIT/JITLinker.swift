@@ -62,6 +62,29 @@ final class JITLinker: @unchecked Sendable {
         return try result.get()
     }
 
+    /// Links an object that stays for the life of the process.
+    /// - Returns: the addresses of its symbols.
+    func keep(object: [UInt8], symbols: [String]) throws(KernelError) -> [UnsafeRawPointer] {
+        let result: Result<[UnsafeRawPointer], KernelError> = loaded.withLock { _ in
+            let buffer = object.withUnsafeBytes {
+                LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                    $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, "rows")
+            }
+            guard let buffer else { return .failure(KernelError(.compiler, "cannot load machine code: out of memory")) }
+            do throws(KernelError) {
+                try Self.check(
+                    LLVMOrcLLJITAddObjectFile(jit, LLVMOrcLLJITGetMainJITDylib(jit), buffer),
+                    "cannot load machine code")
+                var addresses: [UnsafeRawPointer] = []
+                for symbol in symbols { addresses.append(try pointer(symbol)) }
+                return .success(addresses)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     private func link(name: String, object: UnsafeRawBufferPointer) throws(KernelError) -> Loaded {
         let dylib = LLVMOrcLLJITGetMainJITDylib(jit)
         guard let tracker = LLVMOrcJITDylibCreateResourceTracker(dylib),
@@ -80,12 +103,16 @@ final class JITLinker: @unchecked Sendable {
     }
 
     private func address(_ symbol: String) throws(KernelError) -> EntryPoint {
+        unsafeBitCast(try pointer(symbol), to: EntryPoint.self)
+    }
+
+    private func pointer(_ symbol: String) throws(KernelError) -> UnsafeRawPointer {
         var address: LLVMOrcExecutorAddress = 0
         try Self.check(LLVMOrcLLJITLookup(jit, &address, symbol), "cannot link machine code")
         guard let pointer = UnsafeRawPointer(bitPattern: UInt(address)) else {
             throw KernelError(.compiler, "machine code has no '\(symbol)'")
         }
-        return unsafeBitCast(pointer, to: EntryPoint.self)
+        return pointer
     }
 
     /// Frees the code when its last user is gone.

@@ -50,7 +50,7 @@ public final class KernelCompiler: Sendable {
     }
 
     public let options: CompilerOptions
-    private let cpu: TargetCPU
+    let cpu: TargetCPU
     private let state = Monitor(State())
 
     /// None: the lowering already folds, shares and hoists (docs/decisions/kernel-jit.md).
@@ -140,9 +140,7 @@ public final class KernelCompiler: Sendable {
 
     private func make(_ description: PassDescription) throws(KernelError) -> CompiledPass {
         let start = monotonicNanoseconds()
-        if let name = options.processor, !TargetCPU.hostRuns(name) {
-            throw KernelError(.unsupported, "this machine cannot run code for '\(name)'; leave the processor out")
-        }
+        try requireRunnable()
         let linker = try JITLinker.shared.get()
         let key = CodeKey(
             description: description.nameless, cpu: cpu, budget: options.instructionBudget,
@@ -157,6 +155,13 @@ public final class KernelCompiler: Sendable {
         let pass = try link(description, code, key, .compiled, start, linker)
         cache?.store(code, key)
         return pass
+    }
+
+    /// - Throws: `KernelError` of code `unsupported` for a level of x86-64 that this machine cannot run.
+    func requireRunnable() throws(KernelError) {
+        if let name = options.processor, !TargetCPU.hostRuns(name) {
+            throw KernelError(.unsupported, "this machine cannot run code for '\(name)'; leave the processor out")
+        }
     }
 
     private func link(

@@ -169,23 +169,7 @@ struct PassEmitter {
         var parameters: [LLVMTypeRef?] = [types.pointer]
         let type = LLVMFunctionType(types.void, &parameters, 1, 0)
         let function = LLVMAddFunction(module, name, type)!
-        for attribute in ["nounwind", "mustprogress", "willreturn"] {
-            let kind = LLVMGetEnumAttributeKindForName(attribute, attribute.utf8.count)
-            LLVMAddAttributeAtIndex(
-                function, LLVMAttributeIndex(bitPattern: -1), LLVMCreateEnumAttribute(types.context, kind, 0))
-        }
-        for (key, value) in [
-            ("target-cpu", cpu.name), ("target-features", cpu.features),
-            ("prefer-vector-width", "\(cpu.lanes * 32)"), ("min-legal-vector-width", "\(cpu.lanes * 32)"),
-            // A frame pointer from the start: without it, values that go through the stack are not aligned to their
-            // size there, so that each of those reads and writes touches two cache lines.
-            ("frame-pointer", "all"), ("stackrealign", "1"),
-        ] where !value.isEmpty {
-            LLVMAddAttributeAtIndex(
-                function, LLVMAttributeIndex(bitPattern: -1),
-                LLVMCreateStringAttribute(
-                    types.context, key, UInt32(key.utf8.count), value, UInt32(value.utf8.count)))
-        }
+        cpu.mark(function, types)
         context = LLVMGetParam(function, 0)
         scalars = [:]
         vectors = [:]

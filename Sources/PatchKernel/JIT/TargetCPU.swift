@@ -67,6 +67,27 @@ struct TargetCPU: Hashable, Sendable {
         return levels[...level].allSatisfy { set.isSuperset(of: $0.features) }
     }
 
+    /// Tells LLVM what a function is compiled for.
+    func mark(_ function: LLVMValueRef, _ types: LLVMTypes) {
+        for attribute in ["nounwind", "mustprogress", "willreturn"] {
+            let kind = LLVMGetEnumAttributeKindForName(attribute, attribute.utf8.count)
+            LLVMAddAttributeAtIndex(
+                function, LLVMAttributeIndex(bitPattern: -1), LLVMCreateEnumAttribute(types.context, kind, 0))
+        }
+        for (key, value) in [
+            ("target-cpu", name), ("target-features", features),
+            ("prefer-vector-width", "\(lanes * 32)"), ("min-legal-vector-width", "\(lanes * 32)"),
+            // A frame pointer from the start: without it, values that go through the stack are not aligned to their
+            // size there, so that each of those reads and writes touches two cache lines.
+            ("frame-pointer", "all"), ("stackrealign", "1"),
+        ] where !value.isEmpty {
+            LLVMAddAttributeAtIndex(
+                function, LLVMAttributeIndex(bitPattern: -1),
+                LLVMCreateStringAttribute(
+                    types.context, key, UInt32(key.utf8.count), value, UInt32(value.utf8.count)))
+        }
+    }
+
     static let host: TargetCPU = {
         let name = LLVMGetHostCPUName()
         let features = LLVMGetHostCPUFeatures()

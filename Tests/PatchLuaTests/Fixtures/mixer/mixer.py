@@ -20,6 +20,13 @@ def rgba(seed, width, height):
     return picture
 
 
+def clear(seed, width, height):
+    """See-through: straight colours times alpha, rounded."""
+    picture = pattern(seed, width, height, 4).astype(np.int64)
+    picture[..., :3] = (picture[..., :3] * picture[..., 3:] + 127) // 255
+    return picture.astype(np.uint8)
+
+
 def yuv(seed, width, height):
     half = ((width + 1) // 2, (height + 1) // 2)
     luma = pattern(seed, width, height, 1)[..., 0] // 2 + 40
@@ -41,6 +48,36 @@ def put(target, source, x, y, opacity=1.0):
         return
     part = source[y0 - y : y1 - y, x0 - x : x1 - x].astype(np.float64)
     target[y0:y1, x0:x1] = part * opacity + target[y0:y1, x0:x1] * (1 - opacity)
+
+
+def lay(target, source, x, y, opacity=1.0):
+    """A premultiplied source over an RGBA target at (x, y), all of it on the target."""
+    h, w = source.shape[:2]
+    layer = source.astype(np.float64) * opacity
+    target[y : y + h, x : x + w] = layer + target[y : y + h, x : x + w] * (1 - layer[..., 3:] / 255)
+
+
+def lay_on_video(planes, source, x, y, opacity=1.0, small=None):
+    """The same over Y'CbCr 4:2:0 of BT.601 and limited range, at an even place.
+
+    Chroma sees the mean of 2x2 pixels, or `small`, the picture resized to chroma's size.
+    """
+    layer = source.astype(np.float64) * opacity
+    kr, kb = 0.299, 0.114
+    luma = np.array([kr, 1 - kr - kb, kb])
+    sums = [luma * 219 / 255]
+    for place, k in ((2, kb), (0, kr)):
+        own = np.zeros(3)
+        own[place] = 1
+        sums.append((own - luma) / (2 * (1 - k)) * 224 / 255)
+    for plane, (target, weights) in enumerate(zip(planes, sums)):
+        half = blocks(layer, 2) if small is None else small.astype(np.float64) * opacity
+        part, step = (layer, 1) if plane == 0 else (half, 2)
+        h, w = part.shape[:2]
+        area = (slice(y // step, y // step + h), slice(x // step, x // step + w))
+        alpha = part[..., 3] / 255
+        code = part[..., :3] @ weights + (16 if plane == 0 else 128) * alpha
+        target[area] = code + target[area] * (1 - alpha)
 
 
 def linear(source, width, height):
@@ -128,6 +165,19 @@ def rgba_cases():
     emit("aspects", (24, 12), fill, [("a", "rgba", 8, 4, 1)],
          ["mix.slots.fit = { source = a, position = {1, 1}, size = {10, 10}, aspect = \"fit\", fill = \"#801020\" }",
           "mix.slots.whole = { source = a, position = {13, 1}, size = {10, 10}, aspect = \"fill\" }"], [c], 1)
+
+    # See-through pictures: over the background alone, over another one, halved, and shrunk by three.
+    c = canvas(40, 17, fill)
+    lay(c, clear(1, 9, 7), 1, 1)
+    lay(c, clear(2, 9, 7), 5, 6, 0.75)
+    lay(c, blocks(clear(3, 18, 14), 2), 15, 3)
+    lay(c, blocks(clear(4, 27, 12), 3), 27, 11)
+    emit("clearPictures", (40, 17), fill,
+         [("a", "clear", 9, 7, 1), ("b", "clear", 9, 7, 2), ("c", "clear", 18, 14, 3), ("d", "clear", 27, 12, 4)],
+         ["mix.slots.a = { source = a, position = {1, 1}, size = {9, 7} }",
+          "mix.slots.b = { source = b, position = {5, 6}, size = {9, 7}, transparency = 0.25, z = 1 }",
+          "mix.slots.c = { source = c, position = {15, 3}, size = {9, 7} }",
+          "mix.slots.d = { source = d, position = {27, 11}, size = {9, 4} }"], [c], 1)
 
     c = canvas(14, 10, fill)
     put(c, rgba(1, 16, 8)[2:6, 4:12], 3, 3)
@@ -239,6 +289,34 @@ def yuv_cases():
         put(plane, linear(source, 16 // step, 10 // step), 4 // step, 2 // step, 0.5)
     emit("yuvSeeThrough", (24, 16), fill, [("a", "yuv420p", 10, 6, 1)],
          ["mix.slots.a = { source = a, position = {4, 2}, size = {16, 10}, transparency = 0.5 }"], c, 1, "yuv420p")
+
+    # See-through R'G'B' over video, at its own size and enlarged to twice; a code of rounding more than elsewhere.
+    c = yuv_canvas(40, 20, fill)
+    for plane, source in zip(c, yuv(5, 40, 20)):
+        plane[...] = source
+    lay_on_video(c, clear(1, 12, 8), 2, 4)
+    lay_on_video(c, clear(2, 10, 6), 10, 8, 0.6)
+    lay_on_video(c, linear(clear(3, 8, 6), 16, 12), 22, 2, small=clear(3, 8, 6))
+    emit("yuvUnderClearPictures", (40, 20), fill,
+         [("v", "yuv420p", 40, 20, 5), ("a", "clear", 12, 8, 1), ("b", "clear", 10, 6, 2), ("c", "clear", 8, 6, 3)],
+         ["mix.slots.v = { source = v, size = {40, 20} }",
+          "mix.slots.a = { source = a, position = {2, 4}, size = {12, 8}, z = 1 }",
+          "mix.slots.b = { source = b, position = {10, 8}, size = {10, 6}, transparency = 0.4, z = 2 }",
+          "mix.slots.c = { source = c, position = {22, 2}, size = {16, 12}, z = 3 }"], c, 2, "yuv420p")
+
+    # Video that is enlarged, shrunk by 1.6 and shrunk by three, each plane by itself.
+    c = yuv_canvas(60, 24, fill)
+    for x, y, w, h, source in [(2, 2, 20, 12, yuv(1, 12, 8)), (24, 4, 20, 10, yuv(2, 32, 16)), (46, 8, 12, 8, yuv(3, 36, 24))]:
+        for plane, samples in zip(c, source):
+            step = 1 if plane.shape[0] == 24 else 2
+            size = (w // step, h // step)
+            part = blocks(samples, 3) if w == 12 else linear(samples, *size)
+            put(plane, part, x // step, y // step)
+    emit("yuvResized", (60, 24), fill,
+         [("a", "yuv420p", 12, 8, 1), ("b", "yuv420p", 32, 16, 2), ("c", "yuv420p", 36, 24, 3)],
+         ["mix.slots.a = { source = a, position = {2, 2}, size = {20, 12} }",
+          "mix.slots.b = { source = b, position = {24, 4}, size = {20, 10} }",
+          "mix.slots.c = { source = c, position = {46, 8}, size = {12, 8} }"], c, 1, "yuv420p")
 
 
 rgba_cases()

@@ -1,0 +1,86 @@
+import PatchGraph
+import PatchKernel
+import PatchMedia
+
+/// Draws what is listed, a band of the canvas at a time.
+struct MixerBands: BandWork {
+    /// Rows of a band: few enough that they stay in a core's cache while one picture is laid over another.
+    static let rows = 32
+
+    let draws: MixerDraws
+    let height: Int
+    let scratch: MixerScratch
+    let context: FrameContext
+
+    /// Bytes of the rows of a picture of any format, for a canvas so wide.
+    static func stripBytes(width: Int) -> Int { (rows + 6) * (4 * width + 256) }
+
+    func run(band: Int) {
+        let slot = scratch.take()
+        defer { scratch.give(slot) }
+        let begin = band * Self.rows
+        let isLast = begin + Self.rows >= height
+        for index in 0..<draws.count {
+            let area = draws.draws[index].area
+            let log2 = draws.draws[index].log2Rows
+            let first = max(area.y0, begin >> log2)
+            let last = isLast ? area.y1 : min(area.y1, (begin + Self.rows) >> log2)
+            if first < last { draw(index, first - area.y0..<last - area.y0, slot) }
+        }
+    }
+
+    private func draw(_ index: Int, _ rows: Range<Int>, _ slot: MixerScratch.Slot) {
+        let draw = draws.draws[index]
+        let area = draw.area
+        switch draw.work {
+        case .fill(let value, let bytes):
+            for y in rows { fill(draw.plane.row(area.y0 + y) + area.x0 * bytes, value, bytes, area.width) }
+        case .place(let reader):
+            for y in rows {
+                reader.read(y, into: draw.plane.row(area.y0 + y) + area.x0 * reader.components, slot)
+            }
+        case .pass(let pass, let uniforms, let images, let count, let strip):
+            guard let floats = draws.uniforms.baseAddress, let known = draws.images.baseAddress else { return }
+            withUnsafeTemporaryAllocation(of: ImageReference.self, capacity: 3) { pictures in
+                for place in 0..<count { pictures.initializeElement(at: place, to: known[images + place]) }
+                if let strip {
+                    pictures[strip.image] = made(strip, rows, draw.output, slot)
+                }
+                pass.run(
+                    inputs: UnsafeBufferPointer(rebasing: pictures[..<count]), output: draw.output,
+                    uniforms: UnsafePointer(floats + uniforms), context: context, rows: rows)
+            }
+        }
+    }
+
+    private func fill(_ row: UnsafeMutableRawPointer, _ value: UInt32, _ bytes: Int, _ count: Int) {
+        switch bytes {
+        case 4: row.initializeMemory(as: UInt32.self, repeating: value, count: count)
+        case 2: row.initializeMemory(as: UInt16.self, repeating: UInt16(truncatingIfNeeded: value), count: count)
+        default: row.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: value), count: count)
+        }
+    }
+
+    /// A strip's rows for these of the output, and of halved chroma one more on both sides, which it is interpolated from.
+    private func made(
+        _ strip: MixerDraws.Strip, _ rows: Range<Int>, _ output: ImageReference, _ slot: MixerScratch.Slot
+    ) -> ImageReference {
+        var start = slot.strip
+        func plane(_ reader: PlaneReader, _ number: Int) -> Plane {
+            let log2 = strip.format.layout(ofPlane: number).log2Height
+            let first = max(0, rows.lowerBound >> log2 - log2)
+            let last = min(reader.target.rows, (rows.upperBound - 1) >> log2 + 1 + log2)
+            let stride = (reader.target.columns * reader.components + 63) / 64 * 64
+            if !strip.isRepeated {
+                for y in first..<max(first, last) { reader.read(y, into: start + (y - first) * stride, slot) }
+            }
+            let plane = Plane(base: start - first * stride, stride: stride)
+            start += (last - first) * stride
+            return plane
+        }
+        let luma = plane(strip.readers.0, 0)
+        let second = strip.readers.1.map { plane($0, 1) } ?? luma
+        let third = strip.readers.2.map { plane($0, 2) } ?? luma
+        return ImageReference(planes: (luma, second, third, luma), width: output.width, height: output.height)
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import Synchronization
+
+/// Memory in which render threads resize rows: as many pieces as there may be threads.
+///
+/// Thread-safety: all members may be called from any thread; a slot belongs to who took it until it is given back.
+final class MixerScratch: @unchecked Sendable {
+    // Unchecked: the memory is handed out by an atomic mask, each piece to one thread at a time.
+
+    /// Room for pointers to rows, their weights, one row of 16-bit samples, and some rows at the canvas's size.
+    struct Slot {
+        let rows: UnsafeMutablePointer<UnsafeRawPointer>
+        let weights: UnsafeMutablePointer<UInt16>
+        let samples: UnsafeMutableRawPointer
+        let strip: UnsafeMutableRawPointer
+        fileprivate let index: Int
+    }
+
+    private let free = Atomic<UInt64>(.max)
+    private let base: UnsafeMutableRawPointer
+    private let stride: Int
+    private let offsets: (weights: Int, samples: Int, strip: Int)
+
+    /// - Parameters:
+    ///   - rows: the most that a sum has.
+    ///   - samples: bytes of a row of samples.
+    ///   - strip: bytes of the rows at the canvas's size.
+    init(rows: Int, samples: Int, strip: Int) {
+        func rounded(_ bytes: Int) -> Int { (bytes + 127) / 64 * 64 }
+        let weights = rounded(rows * 8)
+        offsets = (weights, weights + rounded(rows * 2), weights + rounded(rows * 2) + rounded(samples))
+        stride = offsets.strip + rounded(strip)
+        // Zeros, of which the system gives memory only to what is used.
+        guard let memory = calloc(64, stride) else { fatalError("out of memory") }
+        base = memory
+    }
+
+    deinit { Glibc.free(base) }
+
+    /// Waits for a piece in the unheard-of case that more than 64 threads want one.
+    func take() -> Slot {
+        while true {
+            let mask = free.load(ordering: .acquiring)
+            guard mask != 0 else { continue }
+            let index = mask.trailingZeroBitCount
+            if free.compareExchange(expected: mask, desired: mask & ~(1 << UInt64(index)), ordering: .acquiring)
+                .exchanged
+            {
+                let start = base + index * stride
+                return Slot(
+                    rows: start.assumingMemoryBound(to: UnsafeRawPointer.self),
+                    weights: (start + offsets.weights).assumingMemoryBound(to: UInt16.self),
+                    samples: start + offsets.samples, strip: start + offsets.strip, index: index)
+            }
+        }
+    }
+
+    func give(_ slot: Slot) { free.bitwiseOr(1 << UInt64(slot.index), ordering: .releasing) }
+}
