@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 
 /// Memory in which render threads resize rows: as many pieces as there may be threads.
@@ -30,12 +29,11 @@ final class MixerScratch: @unchecked Sendable {
         let weights = rounded(rows * 8)
         offsets = (weights, weights + rounded(rows * 2), weights + rounded(rows * 2) + rounded(samples))
         stride = offsets.strip + rounded(strip)
-        // Zeros, of which the system gives memory only to what is used.
-        guard let memory = calloc(64, stride) else { fatalError("out of memory") }
-        base = memory
+        // The system gives memory only to what is used.
+        base = .allocate(byteCount: 64 * stride, alignment: 64)
     }
 
-    deinit { Glibc.free(base) }
+    deinit { base.deallocate() }
 
     /// Waits for a piece in the unheard-of case that more than 64 threads want one.
     func take() -> Slot {

@@ -16,6 +16,10 @@ extension RowEmitter {
         steps(p[3], pixels: step / components) { at, pixels in
             let first = times(at, 2 * components)
             let count = pixels * components
+            if components == 4, pixels % 4 == 0 {
+                asm.store(halvedPixels(p[1], p[2], first, pixels), asm.offset(p[0], times(at, 4)))
+                return
+            }
             let sum: LLVMValueRef
             if components == 1 {
                 // Neighbours are the two bytes of a word.
@@ -34,6 +38,42 @@ extension RowEmitter {
             storeBytes(mean, p[0], times(at, components), count)
         }
         finish()
+    }
+
+    /// Means of 2×2 packed pixels: components 0 and 2, and 1 and 3, in lanes of 16 bits each, which are never widened. Pixels
+    /// are moved within 128 bits, and once at the end into their order.
+    private func halvedPixels(
+        _ upper: LLVMValueRef, _ lower: LLVMValueRef, _ first: LLVMValueRef, _ pixels: Int
+    ) -> LLVMValueRef {
+        let (halves, whole) = (types.vector(types.i16, 2 * pixels), types.vector(types.i32, pixels))
+        let (low, eight, two) = (splat16(255, 2 * pixels), splat16(8, 2 * pixels), splat16(2, 2 * pixels))
+        func cast(_ value: LLVMValueRef, _ type: LLVMTypeRef) -> LLVMValueRef {
+            LLVMBuildBitCast(asm.builder, value, type, "")
+        }
+        let parts = [0, 4 * pixels].map { offset -> (even: LLVMValueRef, odd: LLVMValueRef) in
+            let rows = [upper, lower].map { asm.load(halves, asm.offset($0, plus(first, offset))) }
+            return (
+                cast(asm.intAdd(asm.and(rows[0], low), asm.and(rows[1], low)), whole),
+                cast(
+                    asm.intAdd(asm.shiftRightLogical(rows[0], eight), asm.shiftRightLogical(rows[1], eight)), whole)
+            )
+        }
+        func mean(_ a: LLVMValueRef, _ b: LLVMValueRef) -> LLVMValueRef {
+            func every(_ second: Int) -> LLVMValueRef {
+                let lanes = stride(from: second, to: pixels, by: 4).flatMap {
+                    [$0, $0 + 2, pixels + $0, pixels + $0 + 2]
+                }
+                return cast(asm.shuffle(a, b, lanes), halves)
+            }
+            return asm.shiftRightLogical(asm.intAdd(asm.intAdd(every(0), every(1)), two), two)
+        }
+        let joined = asm.or(
+            mean(parts[0].even, parts[1].even), asm.shiftLeft(mean(parts[0].odd, parts[1].odd), eight))
+        let order = (0..<pixels).map { pixel in
+            let within = pixel % (pixels / 2)
+            return within / 2 * 4 + within % 2 + pixel / (pixels / 2) * 2
+        }
+        return asm.shuffle(cast(joined, whole), nil, order)
     }
 
     private mutating func emitWeigh() {
