@@ -2,7 +2,8 @@ import Glibc
 import PatchMedia
 import Testing
 
-/// Processor time of mixers and blurs at 1080p, printed for whoever asks: PATCHBAY_MEASURE=1 swift test --filter MixingCostTests
+/// Processor time of mixers and blurs at 1080p, printed for whoever asks by the beginning of their names:
+/// PATCHBAY_MEASURE=sigma swift test --filter MixingCostTests
 @Suite struct MixingCostTests {
     private static let places = [("a", "0, 0"), ("b", "960, 0"), ("a", "0, 540"), ("b", "960, 540")]
     private static let graphs: [(name: String, text: String)] = [
@@ -29,9 +30,11 @@ import Testing
         } + "mix >> out"
     }
 
+    private static let wanted = getenv("PATCHBAY_MEASURE").map { String(cString: $0) } ?? ""
+
     @Test(.enabled(if: getenv("PATCHBAY_MEASURE") != nil)) func costs() throws {
         for kind in ["clear", "yuv420p"] {
-            for graph in Self.graphs {
+            for graph in Self.graphs where graph.name.hasPrefix(Self.wanted) {
                 func source(_ name: String, _ kind: String, _ width: Int, _ height: Int) -> MixerCase.Source {
                     MixerCase.Source(name: name, kind: kind, width: width, height: height, seed: 1)
                 }
