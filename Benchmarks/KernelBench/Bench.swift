@@ -4,8 +4,9 @@ import PatchMedia
 import Synchronization
 
 /// Times passes over 1920×1080 on one and two threads, after checking a part of each against the interpreter.
-/// Arguments: names of workloads (prefixes); none runs all. `--bits N`, `--interleave N` and `--pipeline P` change how
-/// code is made; `--frames N` is the number of frames timed; `--dump FILE` writes the object of one workload instead;
+/// Arguments: names of workloads (prefixes); none runs all. `--processor NAME` (such as x86-64-v4), `--bits N`,
+/// `--interleave N` and `--pipeline P` change how code is made; `--frames N` is the number of frames timed; `--dump FILE` writes the object of one workload instead;
+/// `--filters "NAME=UNIFORMS …"` with `--formats rgba-rgba` is a workload of that name (FilterChain);
 /// `--soak N` compiles N different passes and prints the memory in use; `--cache FOLDER COUNT ROUNDS [--full]` uses a cache
 /// on disk as one of several processes would (CacheHammer).
 @main struct Bench {
@@ -15,21 +16,30 @@ import Synchronization
         var frames = 60
         var dump: String?
         var soak = 0
+        var filters: String?
+        var formats = "rgba-rgba"
         var arguments = CommandLine.arguments.dropFirst().makeIterator()
         while let argument = arguments.next() {
             switch argument {
             case "--bits": options.vectorBits = arguments.next().flatMap { Int($0) }
             case "--interleave": options.interleave = arguments.next().flatMap { Int($0) }
+            case "--processor": options.processor = arguments.next()
             case "--pipeline": options.pipeline = arguments.next()
             case "--soak": soak = arguments.next().flatMap { Int($0) } ?? 0
             case "--dump": dump = arguments.next()
+            case "--filters": filters = arguments.next()
+            case "--formats": formats = arguments.next() ?? formats
             case "--cache": return try CacheHammer(&arguments).run()
             case "--frames": frames = arguments.next().flatMap { Int($0) } ?? frames
             default: only.append(argument)
             }
         }
         let compiler = KernelCompiler(options)
-        let workloads = try all()
+        var workloads = try all()
+        if let filters {
+            workloads = [try FilterChain(filters).workload(formats)]
+            only = workloads.map(\.name)
+        }
         if let dump {
             for workload in workloads where only.contains(workload.name) {
                 let object = try compiler.object(of: workload.description())

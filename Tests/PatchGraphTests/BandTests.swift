@@ -1,4 +1,3 @@
-import Glibc
 import PatchGraph
 import PatchKernel
 import PatchMedia
@@ -152,60 +151,5 @@ import Testing
         #expect(engine.waitUntilFinished(deadline: monotonicNanoseconds() + 60_000_000_000))
         engine.stop()
         #expect(sink.all.count == 2 && second.all.count == 2)
-    }
-
-    private static func processorNanoseconds() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
-    /// Times of the same work whole and in bands, printed for docs/decisions/bands.md: PATCHBAY_MEASURE=1.
-    @Test(.enabled(if: getenv("PATCHBAY_MEASURE") != nil)) func measure() throws {
-        let frames: Int64 = 20
-        for (width, height) in [(1280, 720), (1920, 1080), (3840, 2160)] {
-            for (pixelFormat, space) in [(PixelFormat.rgba, KernelSpace.rgb), (.yuv420p, .any)] {
-                for taps in [5, 9] {
-                    let format = VideoFormat(pixelFormat, width: width, height: height)
-                    let filter = try Self.filter(space, taps: taps)
-                    var line = "\(width)x\(height) \(pixelFormat) \(taps) taps:"
-                    for workers in [1] {
-                        var times: [String: [Double]] = [:]
-                        let rules: [(String, BandRule)] = [
-                            ("whole", .never), ("32", .always(rows: 32)), ("64", .always(rows: 64)),
-                            ("128", .always(rows: 128)), ("256", .always(rows: 256)),
-                        ]
-                        for _ in 0..<3 {
-                            for (name, rule) in rules {
-                                let source = CountingSource(format, frames: frames) { _, _ in }
-                                var configuration = EngineConfiguration()
-                                configuration.clock = .offline
-                                configuration.workers = workers
-                                configuration.bandRule = rule
-                                let engine = try Engine(
-                                    configuration,
-                                    registry: registry(
-                                        sources: ["video": source], sinks: ["view": CollectingSink(format)]))
-                                try engine.load(Self.patch(filter))
-                                // Processor time: what others do on the machine counts less.
-                                let start = Self.processorNanoseconds()
-                                try engine.start()
-                                _ = engine.waitUntilFinished(deadline: monotonicNanoseconds() + 60_000_000_000)
-                                engine.stop()
-                                let time = Self.processorNanoseconds() - start
-                                times[name, default: []].append(Double(time) / Double(frames) / 1e6)
-                            }
-                        }
-                        line += " \(workers) thread\(workers == 1 ? "" : "s")"
-                        for (name, _) in rules {
-                            let best = times[name]?.min() ?? 0
-                            line += " \(name) \((best * 100).rounded() / 100)"
-                        }
-                        line += ";"
-                    }
-                    print(line)
-                }
-            }
-        }
     }
 }

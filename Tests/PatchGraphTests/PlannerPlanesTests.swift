@@ -1,4 +1,3 @@
-import Glibc
 import PatchGraph
 import PatchKernel
 import PatchMedia
@@ -309,46 +308,5 @@ import Testing
             return try render(patch, sink: rgba)
         }
         #expect(codes(frames[0], 0) == codes(frames[1], 0))
-    }
-
-    /// Times in planes and through R'G'B', printed for docs/decisions/planes.md: PATCHBAY_MEASURE=1.
-    @Test(.enabled(if: getenv("PATCHBAY_MEASURE") != nil)) func measure() throws {
-        let format = VideoFormat(.yuv420p, width: 1920, height: 1080, color: .bt709)
-        let frames: Int64 = 60
-        let filters: [(String, (KernelSpace) throws -> KernelFilter)] = [
-            ("mix", { try self.mixFilter(space: $0) }), ("9 + 9 taps", { try self.boxFilter(4, space: $0) }),
-        ]
-        for (name, filter) in filters {
-            for workers in [1, 2] {
-                var best = ["any": Double.infinity, "rgb": .infinity]
-                for _ in 0..<5 {
-                    for space in [KernelSpace.any, .rgb] {
-                        let filter = try filter(space)
-                        var patch = chain(filter)
-                        if filter.ports.count > 1 {
-                            patch.add("in2", "other")
-                            patch.wires.append(Wire(from: "in2", to: "f0", port: 1))
-                        }
-                        let engine = try makeEngine(
-                            registry(
-                                sources: [
-                                    "video": CountingSource(format, frames: frames) { _, _ in },
-                                    "other": CountingSource(format, frames: frames) { _, _ in },
-                                ], sinks: ["view": CollectingSink(format)]), workers: workers)
-                        try engine.load(patch)
-                        let start = monotonicNanoseconds()
-                        try engine.start()
-                        _ = engine.waitUntilFinished(deadline: start + 60_000_000_000)
-                        let time = Double(monotonicNanoseconds() - start) / Double(frames) / 1e6
-                        engine.stop()
-                        best[space.rawValue] = min(best[space.rawValue] ?? .infinity, time)
-                    }
-                }
-                let (any, rgb) = (best["any"] ?? 0, best["rgb"] ?? 0)
-                print(
-                    "\(name), \(workers) threads: planes \((any * 100).rounded() / 100) ms, R'G'B' "
-                        + "\((rgb * 100).rounded() / 100) ms")
-            }
-        }
     }
 }

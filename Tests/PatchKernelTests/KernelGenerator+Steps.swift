@@ -6,7 +6,7 @@ extension KernelGenerator {
         let type: ValueType = pick([.float, .vec2, .vec3, .vec3, .vec4, .vec4])
         let x = try vector(&b, values, type)
         let y = try vector(&b, values, chance(30) ? .float : type)
-        switch below(18) {
+        switch below(19) {
         case 0...2: return try moderate(&b, try b.apply(pick([.add, .sub, .mul, .min, .max]), [x, y]))
         case 3:
             let divisor = try b.apply(.add, [try b.apply(.abs, [y]), b.constant(Float(0.5))])
@@ -17,7 +17,8 @@ extension KernelGenerator {
                 ? try b.apply(pick([.abs, .neg, .sin, .cos, .sqrt, .radians]), [x]) : try b.apply(.degrees, [flat])
         case 5:
             let positive = try moderate(&b, try b.apply(.abs, [x]), 0.01, 4)
-            let power = try moderate(&b, y, 0.25, 2.5)
+            let exponent = chance(50) ? try knob(&b) : y
+            let power = try moderate(&b, exponent, 0.25, pick([1, 2.5, 6]))
             return try moderate(&b, try b.apply(.pow, [positive, power]))
         case 6:
             let positive = try moderate(&b, x, 0.02, 4)
@@ -38,8 +39,26 @@ extension KernelGenerator {
         case 12, 13: return try algebra(&b, values, x)
         case 14: return try read(&b, values)
         case 15, 16: return try jump(&b, x, y, values)
+        case 17: return try choice(&b, x)
         default: return try loop(&b, x)
         }
+    }
+
+    /// What is the same for all pixels.
+    private mutating func knob(_ b: inout KernelBuilder) throws -> Value {
+        knobs.isEmpty ? try b.apply(.sin, [b.builtin(.time)]) : pick(knobs)
+    }
+
+    /// One of two values for all pixels alike, one of them dear; sometimes with such a choice inside.
+    private mutating func choice(_ b: inout KernelBuilder, _ x: Value) throws -> Value {
+        let threshold = b.constant(float(-1...1))
+        let condition = try b.apply(pick([.lt, .ge]), [try knob(&b), threshold])
+        var dear = try b.apply(pick([.sin, .cos, .atan]), [try b.apply(.add, [x, b.constant(float(0...1))])])
+        if chance(30) {
+            let other = try b.apply(.lt, [try knob(&b), b.constant(float(-1...1))])
+            dear = try b.select(other, dear, try b.apply(.sin, [try b.apply(.cos, [dear])]))
+        }
+        return chance(50) ? try b.select(condition, x, dear) : try b.select(condition, dear, x)
     }
 
     /// Vectors and matrices.

@@ -17,6 +17,9 @@ struct KernelGenerator {
     /// Encoded light and straight alpha only.
     var isEncoded = false
 
+    /// Numbers that are parameters of the kernel being made.
+    var knobs: [Value] = []
+
     init(seed: UInt64) { random = SeededRandom(seed) }
 
     mutating func pick<T>(_ items: [T]) -> T { items[Int(random.next() % UInt64(items.count))] }
@@ -38,6 +41,7 @@ struct KernelGenerator {
             name: "random", inputs: inputs, uniforms: uniforms, light: pick(lights), alpha: pick(alphas), space: space)
         var values: [Value] = [b.current(0), isExact ? b.current(0) : try place(&b), b.constant(float(0...1))]
         if !isExact { for index in uniforms.indices { values.append(b.uniform(index)) } }
+        knobs = uniforms.indices.map { b.uniform($0) }.filter { $0.type == .float }
         if inputCount > 1 { values.append(b.current(1)) }
         for _ in 0..<operations { values.append(isExact ? try exactStep(&b, values) : try step(&b, values)) }
         // The last value with a part of all others, so that nothing is dead.

@@ -157,9 +157,23 @@ import Testing
         // A power of two as scale, so that nothing is lost but the offset's rounding.
         let scale = exp2(-(log2(range.upperBound - range.lowerBound)).rounded(.up) - 1)
         let offset = Float(0.25 - range.lowerBound * scale)
-        let unit = try b.apply(.add, [b.apply(.mul, [y, b.constant(Float(scale))]), b.constant(offset)])
+        let pass = try bytesPass(y, scale: scale, offset: offset, &b)
+        var results: [Double] = []
+        for start in stride(from: 0, to: points.count, by: chunk) {
+            var uniforms = Array(points[start..<min(start + chunk, points.count)])
+            let used = uniforms.count
+            while uniforms.count < chunk { uniforms.append(uniforms[0]) }
+            results += values(of: pass, uniforms, used, scale: scale, offset: offset)
+        }
+        return results
+    }
+
+    /// y · scale + offset as three bytes: red, green and blue.
+    private func bytesPass(
+        _ y: Value, scale: Double, offset: Float, _ b: inout KernelBuilder
+    ) throws -> CompiledPass {
+        var rest = try b.apply(.add, [b.apply(.mul, [y, b.constant(Float(scale))]), b.constant(offset)])
         var bytes: [Value] = []
-        var rest = unit
         for _ in 0..<3 {
             let shifted = try b.apply(.mul, [rest, b.constant(Float(256))])
             let whole = try b.apply(.floor, [shifted])
@@ -167,22 +181,58 @@ import Testing
             bytes.append(try b.apply(.div, [whole, b.constant(Float(255))]))
         }
         let kernel = try b.finish(try b.construct(.vec4, bytes + [b.constant(Float(1))]))
-        let pass = try KernelCompiler().compile(
+        return try KernelCompiler().compile(
             PassDescription(kernel: kernel, inputs: [], output: PassOutput(format: .rgba)))
-        var results: [Double] = []
+    }
+
+    /// The y of the first `count` columns of such a pass.
+    private func values(
+        of pass: CompiledPass, _ uniforms: [Float], _ count: Int, scale: Double, offset: Float
+    ) -> [Double] {
+        let output = TestPicture(.rgba, 64, 1)
+        run(pass, [], output, uniforms: uniforms)
+        return (0..<count).map { i in
+            let parts = (0..<3).map { Double(output[0, 4 * i + $0, 0]) }
+            let unit = parts[0] / 256 + parts[1] / 65536 + (parts[2] + 0.5) / 16_777_216
+            return (unit - Double(offset)) / scale
+        }
+    }
+
+    /// x^g for a g that is the same for all pixels, for bases in 0…1 and 8-bit outputs: absolute errors.
+    @Test(arguments: [0, 0.1, 0.2, 0.3, 0.45, 0.7, 0.9, 1, 1.2, 1.5, 2, 2.2, 2.6, 3, 3.5, 4, 4.5, 6, 10] as [Float])
+    func uniformPowers(exponent: Float) throws {
+        let chunk = 64
+        let names = (0..<chunk).map { UniformDeclaration(name: "x\($0)", type: .float, range: 0...1) }
+        var b = KernelBuilder(
+            name: "power", inputs: [],
+            uniforms: names + [UniformDeclaration(name: "g", type: .float, range: 0...10)], alpha: .premultiplied)
+        let column = try b.apply(.toInt, [b.swizzle(b.builtin(.position), "x")])
+        var x = b.uniform(0)
+        for index in 1..<chunk {
+            x = try b.select(b.apply(.eq, [column, b.constant(Int32(index))]), b.uniform(index), x)
+        }
+        let y = try b.apply(.pow, [x, b.uniform(chunk)])
+        let pass = try bytesPass(y, scale: 0.5, offset: 0.25, &b)
+        var worst = 0.0
+        // Down to the smallest that counts, and 0 itself.
+        let points =
+            (0..<4096).map { Float(exp2(-55 * Double($0) / 4096)) } + (0..<4096).map { Float($0) / 4095 } + [0, 1]
         for start in stride(from: 0, to: points.count, by: chunk) {
             var uniforms = Array(points[start..<min(start + chunk, points.count)])
             let used = uniforms.count
-            while uniforms.count < chunk { uniforms.append(uniforms[0]) }
-            let output = TestPicture(.rgba, chunk, 1)
-            run(pass, [], output, uniforms: uniforms)
-            for i in 0..<used {
-                let parts = (0..<3).map { Double(output[0, 4 * i + $0, 0]) }
-                let unit = parts[0] / 256 + parts[1] / 65536 + (parts[2] + 0.5) / 16_777_216
-                results.append((unit - Double(offset)) / scale)
+            while uniforms.count < chunk { uniforms.append(0) }
+            for (index, value) in values(of: pass, uniforms + [exponent], used, scale: 0.5, offset: 0.25).enumerated() {
+                let exact = pow(Double(uniforms[index]), Double(exponent))
+                worst = max(worst, abs(value - exact))
             }
         }
-        return results
+        print("x^\(exponent): \(Float(worst))")
+        // Beyond 4 the error of the logarithm, times the exponent.
+        #expect(worst <= (exponent <= 4 ? 1.35e-5 : 4.2e-6 * Double(exponent)) + 2.4e-7)
+        // What is not above 0 counts as 0.
+        let edge = values(
+            of: pass, [-1, .nan] + [Float](repeating: 0, count: chunk - 2) + [exponent], 2, scale: 0.5, offset: 0.25)
+        for value in edge { #expect(abs(value - (exponent == 0 ? 1 : 0)) < 1e-6) }
     }
 
     @Test func errorTableForBytes() throws {

@@ -87,6 +87,12 @@ extension ScalarProgram {
         return nil
     }
 
+    private func product(_ a: S, _ b: S) -> Bounds {
+        let product = bounds[a.index] * bounds[b.index]
+        guard a == b else { return product }
+        return Bounds(low: Swift.max(product.low, 0), high: product.high, mayBeNaN: bounds[a.index].mayBeNaN)
+    }
+
     func bounds(of operation: Operation, kind: Kind, _ arguments: [S]) -> Bounds {
         func argument(_ index: Int) -> Bounds { bounds[arguments[index].index] }
         switch operation {
@@ -101,13 +107,8 @@ extension ScalarProgram {
             return Bounds(low: 1, high: 32768)
         case .add: return argument(0) + argument(1)
         case .sub: return argument(0) + -argument(1)
-        case .mul:
-            if arguments[0] == arguments[1] {
-                let product = argument(0) * argument(0)
-                return Bounds(low: Swift.max(product.low, 0), high: product.high, mayBeNaN: argument(0).mayBeNaN)
-            }
-            return argument(0) * argument(1)
-        case .fma: return between(arguments) ?? argument(0) * argument(1) + argument(2)
+        case .mul: return product(arguments[0], arguments[1])
+        case .fma: return between(arguments) ?? product(arguments[0], arguments[1]) + argument(2)
         case .div: return argument(0) / argument(1)
         case .min: return .min(argument(0), argument(1))
         case .max: return .max(argument(0), argument(1))
@@ -121,11 +122,13 @@ extension ScalarProgram {
             // Within 2^−11 of the root.
             return argument(0).low >= 0
                 ? Bounds(low: 0, high: argument(0).high.squareRoot() * 1.001, mayBeNaN: argument(0).mayBeNaN) : .unknown
+        case .inverseRootEstimate: return Bounds(low: 0, high: .infinity)
         case .floor: return argument(0).mapped { $0.rounded(.down) }
         case .ceil: return argument(0).mapped { $0.rounded(.up) }
         case .trunc: return argument(0).mapped { $0.rounded(.towardZero) }
         case .roundEven: return argument(0).mapped { $0.rounded(.toNearestOrEven) }
         case .select where kind == .float: return argument(1).union(argument(2))
+        case .lookup: return arguments[2...].reduce(argument(1)) { $0.union(bounds[$1.index]) }
         case .toFloat:
             let a = argument(0)
             return a == .unknown ? Bounds(low: -2_147_483_648, high: 2_147_483_648) : a

@@ -23,6 +23,7 @@ extension PassEmitter {
             if cpu.hasScaling, lanes % 16 == 0 { return inParts(a, 16, asm, lanes) { squareRoot($0[0], asm) } }
             return asm.call("llvm.sqrt", overloads: [LLVMTypeOf(a[0])], a)
         case .rootEstimate: return rootEstimate(a[0], asm, lanes)
+        case .inverseRootEstimate: return inverseRootEstimate(a[0], asm, lanes)
         case .abs: return asm.call("llvm.fabs", overloads: [LLVMTypeOf(a[0])], a)
         case .neg: return LLVMBuildFNeg(asm.builder, a[0], "")
         case .floor: return rounding("llvm.floor", a[0], asm, lanes)
@@ -51,7 +52,8 @@ extension PassEmitter {
         case .floatBits: return LLVMBuildBitCast(asm.builder, a[0], type(types.i32, lanes), "")
         case .bitsFloat: return LLVMBuildBitCast(asm.builder, a[0], type(types.float, lanes), "")
         case .float, .int, .bool, .uniform, .column, .row, .outputWidth, .outputHeight, .inputWidth, .inputHeight,
-            .pictureWidth, .pictureHeight, .time, .frame, .load, .dither, .gather, .loopParameter, .loop, .loopResult:
+            .pictureWidth, .pictureHeight, .time, .frame, .load, .lookup, .dither, .gather, .loopParameter, .loop,
+            .loopResult:
             preconditionFailure("not an arithmetic operation")
         }
     }
@@ -144,16 +146,7 @@ extension PassEmitter {
         let parts = stride(from: 0, to: lanes, by: part).map { first in
             body(lanes == part ? arguments : arguments.map { asm.shuffle($0, nil, Array(first..<first + part)) })
         }
-        guard parts.count > 1 else { return parts[0] }
-        var joined = parts
-        var width = part
-        while joined.count > 1 {
-            joined = stride(from: 0, to: joined.count, by: 2).map {
-                asm.shuffle(joined[$0], joined[$0 + 1], Array(0..<2 * width))
-            }
-            width *= 2
-        }
-        return joined[0]
+        return asm.concatenated(parts, lanes: part)
     }
 
     private func all16(_ asm: LLVMAssembler) -> LLVMValueRef {
@@ -175,12 +168,17 @@ extension PassEmitter {
         return asm.select(isTiny, constant(0, 16), fma(rest, half, root, asm))
     }
 
-    /// x / √x, by the machine's estimate of 1/√x (12 bits; 14 with AVX-512).
+    /// x / √x, by the machine's estimate of 1/√x.
     private func rootEstimate(_ x: LLVMValueRef, _ asm: LLVMAssembler, _ lanes: Int) -> LLVMValueRef {
         guard cpu.isX86, lanes % cpu.lanes == 0 else {
             return asm.call("llvm.sqrt", overloads: [LLVMTypeOf(x)], [x])
         }
-        let estimate = inParts([x], cpu.lanes, asm, lanes) { part in
+        return asm.mul(x, inverseRootEstimate(x, asm, lanes))
+    }
+
+    /// The machine's estimate of 1/√x (12 bits; 14 with AVX-512), in whole vectors.
+    private func inverseRootEstimate(_ x: LLVMValueRef, _ asm: LLVMAssembler, _ lanes: Int) -> LLVMValueRef {
+        inParts([x], cpu.lanes, asm, lanes) { part in
             switch cpu.lanes {
             case 16:
                 asm.call(
@@ -189,6 +187,5 @@ extension PassEmitter {
             default: asm.call("llvm.x86.sse.rsqrt.ps", overloads: [], part)
             }
         }
-        return asm.mul(x, estimate)
     }
 }

@@ -11,12 +11,8 @@ extension PassEmitter {
                 storeRows(copied, plane: 0, bytes: 4)
                 return []
             }
-            var packed = vector(codes[0])
-            for (index, code) in codes.enumerated().dropFirst() {
-                let shift = types.splatConstant(types.int(8 * index, types.i32), lanes)
-                packed = body.or(packed, body.shiftLeft(vector(code), shift))
-            }
-            storeRows(packed, plane: 0, bytes: 4)
+            let values = codes.map { vector($0) }
+            storeRows(cpu.isX86 ? narrowedPixels(values) : merged(values), plane: 0, bytes: 4)
             return []
         case .planes(let values):
             // All of them before the first is stored: the output may be the memory of an input.
@@ -67,8 +63,17 @@ extension PassEmitter {
         return LLVMBuildBitCast(body.builder, moved, types.vector(types.i32, lanes), "")
     }
 
+    /// Packed pixels of four codes in 0…255.
+    private func merged(_ codes: [LLVMValueRef]) -> LLVMValueRef {
+        codes.enumerated().dropFirst().reduce(codes[0]) { packed, code in
+            let shift = types.splatConstant(types.int(8 * code.offset, types.i32), lanes)
+            return body.or(packed, body.shiftLeft(code.element, shift))
+        }
+    }
+
     private func narrow(_ codes: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         let format = description.output.format
+        if format.bitDepth == 8, cpu.isX86 { return narrowed(codes, count) }
         var codes = codes
         if format.lowBits > 0 {
             codes = body.shiftLeft(codes, types.splatConstant(types.int(format.lowBits, types.i32), count))

@@ -41,6 +41,7 @@ struct PassEmitter {
     var planarValues: [Int: FixedLanes] = [:]
     var packedValues: [Int: FixedLanes] = [:]
     private(set) var isLive: [Bool] = []
+    private var branches: UniformBranches?
 
     init(
         _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef
@@ -102,8 +103,8 @@ struct PassEmitter {
         // Taps that are needed again (for a difference and for a sum) fill sixteen registers at one vector each.
         if !hasManyRegisters, lowering.p.heldReads > 12 { return 1 }
         let limit = isSubsampled ? 500 : hasManyRegisters ? 240 : 100
-        // Gathers fill the registers and the pipes by themselves.
-        return lowering.p.nodes.count < limit && !lowering.p.gathers ? 4 : 2
+        // What a frame computes once counts for nothing. Gathers fill the registers and the pipes by themselves.
+        return lowering.p.rates.count { $0 != .frame } < limit && !lowering.p.gathers ? 4 : 2
     }
 
     func dispose() {
@@ -116,20 +117,11 @@ struct PassEmitter {
     /// Values that the roots depend on, in order.
     private mutating func liveValues() -> [Int] {
         isLive = [Bool](repeating: false, count: program.nodes.count)
-        for root in rootValues { isLive[root.index] = true }
+        for root in roots.values { isLive[root.index] = true }
         for index in program.nodes.indices.reversed() where isLive[index] {
             for argument in program.nodes[index].arguments { isLive[argument.index] = true }
         }
         return program.nodes.indices.filter { isLive[$0] }
-    }
-
-    var rootValues: [S] {
-        switch roots {
-        case .packed(let values), .planes(let values): values
-        case .subsampled(let luma, let chroma): [luma] + chroma.values
-        case .conversion: []
-        case .fixed(let fixed): fixed.frameValues
-        }
     }
 
     private func isConstant(_ index: Int) -> Bool {
@@ -150,6 +142,8 @@ struct PassEmitter {
 
     mutating func emit() {
         let live = liveValues()
+        let branches = UniformBranches(program, live: live, roots: roots.values)
+        self.branches = branches
         // What pixels need of the frame's values.
         var isNeeded: Set<Int> = []
         for index in live where program.rates[index] != .frame {
@@ -157,12 +151,12 @@ struct PassEmitter {
                 isNeeded.insert(argument.index)
             }
         }
-        for root in rootValues where program.rates[root.index] == .frame { isNeeded.insert(root.index) }
+        for root in roots.values where program.rates[root.index] == .frame { isNeeded.insert(root.index) }
         for index in isNeeded.sorted() where !isConstant(index) && !isContextLeaf(index) {
             hoisted[index] = hoisted.count
         }
         emitPrepare(live.filter { program.rates[$0] == .frame })
-        emitSpan(live.filter { program.rates[$0] != .frame })
+        emitSpan(live.filter { program.rates[$0] != .frame && !branches.isInside.contains($0) })
     }
 
     private mutating func beginFunction(_ name: String) -> LLVMValueRef {
@@ -288,7 +282,7 @@ struct PassEmitter {
     mutating func emitValue(_ index: Int) {
         if isScalar(index) {
             if scalars[index] == nil { scalars[index] = scalarValue(index) }
-        } else {
+        } else if vectors[index] == nil {
             vectors[index] = vectorValue(index)
         }
     }
@@ -359,11 +353,18 @@ struct PassEmitter {
                 return ditherRow(row, column, columns)
             }
             return body.concatenated(parts, lanes: columns)
+        case .lookup: return emitLookup(node)
         case .loop(let loop, let limit, let carried): return emitLoop(index, loop, limit, carried)
         case .loopResult(let i): return loopResult(node, i)
         default:
+            if let number = branches?.branch[index], let branch = branches?.branches[number] {
+                emitBranch(branch)
+                return vectors[index]!
+            }
             let arguments = node.arguments.map { vector($0) }
-            return arithmetic(node.operation, arguments, body, lanes: lanes)
+            // What only rows differ in is computed once a run of chunks.
+            let asm = program.rates[index] == .row ? entry : body
+            return arithmetic(node.operation, arguments, asm, lanes: lanes)
         }
     }
 

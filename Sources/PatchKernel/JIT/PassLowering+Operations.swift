@@ -16,7 +16,8 @@ extension PassLowering {
             }
         case .normalize:
             let one = p.float(Float(1))
-            let scale = p.div(one, p.sqrt(dot(a, a)))
+            // By the exact root, whose 0 makes infinity.
+            let scale = p.div(one, p.unary(.sqrt, dot(a, a)))
             return a.map { p.mul($0, scale) }
         case .reflect:
             let two = p.float(Float(2))
@@ -58,8 +59,11 @@ extension PassLowering {
     private mutating func hashable(_ s: S) -> S { p.kind(s) == .float ? p.floatBits(s) : s }
 
     mutating func dot(_ a: [S], _ b: [S]) -> S {
-        var sum = p.mul(a[0], b[0])
-        for i in 1..<max(a.count, 1) { sum = p.fma(a[i], b[i], sum) }
+        // What is the same for a row is summed up for the row.
+        func rate(_ i: Int) -> ScalarProgram.Rate { max(p.rate(a[i]), p.rate(b[i])) }
+        let order = a.indices.filter { rate($0) != .pixel } + a.indices.filter { rate($0) == .pixel }
+        var sum = p.mul(a[order[0]], b[order[0]])
+        for i in order.dropFirst() { sum = p.fma(a[i], b[i], sum) }
         return sum
     }
 
@@ -109,7 +113,7 @@ extension PassLowering {
             return p.mul(p.mul(t, t), p.fma(minusTwo, t, three))
         case .sqrt: return p.positiveSqrt(x)
         case .fastSqrt: return p.estimatedSqrt(x)
-        case .inversesqrt: return p.div(one, p.sqrt(x))
+        case .inversesqrt: return p.div(one, p.unary(.sqrt, x))
         case .pow: return p.pow(x, y)
         case .exp: return p.exp(x)
         case .exp2: return p.exp2(x)

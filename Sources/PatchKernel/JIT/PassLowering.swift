@@ -2,7 +2,7 @@ import PatchMedia
 
 /// What the emitter must store, as values of a `ScalarProgram`.
 enum PassRoots {
-    /// Four 8-bit codes in memory order.
+    /// Four 8-bit codes in memory order. On x86, codes of 8 bits may leave 0…255: being stored clamps them.
     case packed([S])
     /// A code (or a half-float value) for each plane, all at full size.
     case planes([S])
@@ -47,6 +47,9 @@ struct PassLowering {
             throw KernelError(.unsupported, "'\(kernel.name)' reads planes of a turned picture apart")
         }
         p.hasScaling = cpu.hasScaling
+        p.hasLookup = cpu.hasLookup
+        p.hasRootEstimate = cpu.hasRootEstimate
+        p.hasLoops = kernel.nodes.contains { if case .loop = $0.kind { true } else { false } }
         p.isCoarse = description.output.format.bitDepth == 8
         if let conversion {
             roots = .conversion(conversion)
@@ -61,7 +64,9 @@ struct PassLowering {
         case .success(let fixed):
             roots = .fixed(fixed)
             arithmetic = .int16(bound: fixed.bound)
-        case .failure(let refusal): arithmetic = .float(reason: refusal.reason)
+        case .failure(let refusal):
+            arithmetic = .float(reason: refusal.reason)
+            (p, roots) = AffineFolding.fold(p, roots, narrows: cpu.isX86 && description.output.format.bitDepth == 8)
         }
     }
 

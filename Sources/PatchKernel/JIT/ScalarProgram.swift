@@ -4,7 +4,7 @@
 /// x / 1 are x (so a −0 may stay where +0 was due); 0 · x is kept, because x may be NaN or infinite; a division by
 /// what is the same for all pixels becomes a multiplication by its reciprocal (at most 1.5 ulp off); factors that are
 /// constants are joined (x · a · b is x · (a · b), at most 1.5 ulp off); a min, max or comparison whose outcome follows
-/// from the operands' bounds is what it comes to.
+/// from the operands' bounds is what it comes to; limits that follow each other are joined.
 struct ScalarProgram {
     enum Kind: UInt8 { case float, int, bool }
     /// How often a value changes.
@@ -38,12 +38,17 @@ struct ScalarProgram {
         case scale
         /// The root of a number that is not below 10^−30, within 2^−11.
         case rootEstimate
-        case sqrt, abs, neg, floor, ceil, trunc, roundEven
+        case sqrt
+        /// 1/√x of a positive x within 4 · 10⁻⁴. Only where `hasRootEstimate`.
+        case inverseRootEstimate
+        case abs, neg, floor, ceil, trunc, roundEven
         case intAdd, intSub, intMul, intDiv, intMin, intMax, intLess, intLessEqual, intEqual
         case intAnd, intOr, intXor, shiftLeft, shiftRight, shiftRightLogical
         case and, or, not
         case select
         case toFloat, toInt, floatBits, bitsFloat
+        /// One of eight values of the frame, by the lowest three bits of an int. Only where `hasLookup`.
+        case lookup
         case loopParameter(Int, Int), loop(Int, limit: Int, carried: Int), loopResult(Int)
     }
 
@@ -74,7 +79,27 @@ struct ScalarProgram {
     var isCoarse = false
     /// The processor multiplies by powers of two in one instruction (AVX-512).
     var hasScaling = false
+    /// The processor picks lanes of a vector by number (AVX2).
+    var hasLookup = false
+    /// The processor estimates 1/√x much quicker than it takes a root (AVX2).
+    var hasRootEstimate = false
+    /// Of a selection by what is the same for all pixels both sides are computed where there are loops.
+    var hasLoops = false
+    /// Made inside functions whose precision hangs on the order of their operations.
+    private(set) var rigid: Set<S> = []
+    private var isRigid = false
     private var known: [Node: S] = [:]
+
+    /// Another program for the same machine and output.
+    var empty: ScalarProgram {
+        var program = ScalarProgram()
+        program.isCoarse = isCoarse
+        program.hasScaling = hasScaling
+        program.hasLookup = hasLookup
+        program.hasRootEstimate = hasRootEstimate
+        program.hasLoops = hasLoops
+        return program
+    }
 
     func operation(_ s: S) -> Operation { nodes[s.index].operation }
     func kind(_ s: S) -> Kind { nodes[s.index].kind }
@@ -82,7 +107,10 @@ struct ScalarProgram {
 
     mutating func make(_ operation: Operation, _ kind: Kind, _ arguments: [S] = []) -> S {
         let node = Node(operation: operation, kind: kind, arguments: arguments)
-        if let s = known[node] { return s }
+        if let s = known[node] {
+            if isRigid { rigid.insert(s) }
+            return s
+        }
         let rate: Rate =
             switch operation {
             case .load, .dither, .column, .loop, .loopParameter, .loopResult: .pixel
@@ -94,7 +122,16 @@ struct ScalarProgram {
         rates.append(rate)
         bounds.append(bounds(of: operation, kind: kind, arguments))
         known[node] = s
+        if isRigid { rigid.insert(s) }
         return s
+    }
+
+    /// Makes values whose sums must stay as they are written.
+    mutating func rigidly<Result>(_ body: (inout ScalarProgram) -> Result) -> Result {
+        let before = isRigid
+        isRigid = true
+        defer { isRigid = before }
+        return body(&self)
     }
 
     /// States what is known of a value that its operation does not show.
@@ -180,8 +217,7 @@ extension ScalarProgram {
         return make(.mul, .float, [x, float(factor)])
     }
     private func constantFactor(_ x: S) -> (S, Float)? {
-        guard operation(x) == .mul, let factor = floatValue(nodes[x.index].arguments[1]) else { return nil }
-        return (nodes[x.index].arguments[0], factor)
+        constantOperand(x, of: .mul)
     }
     /// Products that would be 1 but for rounding are 1: 1/255 · 255.
     private func joined(_ a: Float, _ b: Float) -> Float {
@@ -224,7 +260,25 @@ extension ScalarProgram {
         let (p, q) = (bounds[a.index], bounds[b.index])
         if p.low >= q.high, !p.mayBeNaN { return a }
         if p.high <= q.low { return b }
+        if let low = floatValue(b) {
+            if let (inner, before) = constantOperand(a, of: .max) {
+                let larger = float(Swift.max(before, low))
+                return max(inner, larger)
+            }
+            if let (limited, high) = constantOperand(a, of: .min), low <= high,
+                let (inner, before) = constantOperand(limited, of: .max), before <= low
+            {
+                let limit = float(high)
+                return min(max(inner, b), limit)
+            }
+        }
         return make(.max, .float, [a, b])
+    }
+    /// x and c of x · c, min(x, c) or max(x, c); the latter two are c where x is NaN.
+    private func constantOperand(_ s: S, of operation: Operation) -> (S, Float)? {
+        let node = nodes[s.index]
+        guard node.operation == operation, let constant = floatValue(node.arguments[1]) else { return nil }
+        return (node.arguments[0], constant)
     }
     mutating func clamp(_ x: S, _ low: Float, _ high: Float) -> S {
         let lowest = float(low)
@@ -247,7 +301,7 @@ extension ScalarProgram {
         }
     }
     mutating func floor(_ a: S) -> S { unary(.floor, a) }
-    mutating func sqrt(_ a: S) -> S { unary(.sqrt, a) }
+    mutating func sqrt(_ a: S) -> S { estimatedRoot(a) ?? unary(.sqrt, a) }
     mutating func abs(_ a: S) -> S { unary(.abs, a) }
 
     mutating func compare(_ operation: Operation, _ a: S, _ b: S) -> S {

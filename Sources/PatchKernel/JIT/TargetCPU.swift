@@ -18,6 +18,10 @@ struct TargetCPU: Hashable, Sendable {
     var hasRoundedProduct = false
     /// AVX-512's scalef and estimate of 1/√x, in whole 512-bit vectors.
     var hasScaling = false
+    /// AVX's rsqrtps, for passes of whole 256-bit vectors.
+    var hasRootEstimate = false
+    /// Lanes of a whole vector can be picked by number: AVX2's and AVX-512's vpermps.
+    var hasLookup = false
     /// Machine vectors that one value spans, so that independent chains fill the pipes; nil lets the emitter choose by
     /// the pass (see docs/decisions/kernel-vectors.md).
     var interleave: Int?
@@ -47,6 +51,8 @@ struct TargetCPU: Hashable, Sendable {
         // Instructions asked for by name have no wider form that LLVM could split.
         lanes = min(vectorBits ?? widest, widest) / 32
         hasScaling = hasAVX512 && lanes == 16
+        hasRootEstimate = hasAVX2 && lanes == 8
+        hasLookup = hasAVX2 && lanes == 8 || hasScaling
         hasFMA = set.contains("+fma") || isV3
         hasHalf = set.contains("+f16c") || isV3
         hasRounding = set.contains("+sse4.1") || hasAVX2

@@ -102,9 +102,9 @@ struct FixedLowering {
     private static func name(_ operation: ScalarProgram.Operation) -> String {
         switch operation {
         case .div: "a quotient"
-        case .sqrt, .rootEstimate: "a square root"
+        case .sqrt, .rootEstimate, .inverseRootEstimate: "a square root"
         case .gather: "reads at computed positions"
-        case .floatBits, .bitsFloat, .scale: "powers, logarithms or exponentials"
+        case .floatBits, .bitsFloat, .scale, .lookup: "powers, logarithms or exponentials"
         case .floor, .ceil, .trunc, .roundEven: "whole numbers"
         case .loop, .loopParameter, .loopResult: "a loop"
         case .dither: "dither"
