@@ -26,6 +26,7 @@ public final class Graph: Sendable {
         var engine: Engine?
         var depth = 0
         var counts: [String: Int] = [:]
+        var listeners: [@Sendable (NodeID, NodeEvent) -> Void] = []
     }
     let state: Mutex<State>
 
@@ -179,9 +180,21 @@ public final class Graph: Sendable {
 
     // MARK: Running
 
+    /// Hears what nodes say while the graph runs, on any thread; must return soon.
+    public func onNodeEvent(_ listener: @escaping @Sendable (NodeID, NodeEvent) -> Void) {
+        state.withLock { $0.listeners.append(listener) }
+    }
+
     /// Plans the graph, opens its nodes and goes on air.
     /// - Throws: `PatchError` that names the node; nothing runs then.
     public func start(_ configuration: EngineConfiguration = EngineConfiguration()) throws {
+        var configuration = configuration
+        let onEvent = configuration.onEvent
+        configuration.onEvent = { [weak self] event in
+            onEvent(event)
+            guard let self, case .node(let id, let nodeEvent, _) = event else { return }
+            for listener in state.withLock({ $0.listeners }) { listener(id, nodeEvent) }
+        }
         let engine = try Engine(configuration, registry: registry)
         do {
             try engine.load(patch)

@@ -121,7 +121,11 @@ public final class PatchbaySession: Sendable {
         script.usesGraphTime = options.isOffline
         let onEvent = options.onEvent
         let secrets = options.secrets
-        script.secret = { secrets[$0] ?? ScriptOptions.environmentSecret($0) }
+        script.secret = { name in
+            let value = secrets[name] ?? ScriptOptions.environmentSecret(name)
+            if value != nil { CoreDumps.leaveOutMemory() }
+            return value
+        }
         script.log = { onEvent(.log($0.message, $0.location)) }
         script.onError = { onEvent(.scriptError($0)) }
         script.onReload = { report in

@@ -81,7 +81,8 @@ struct Program {
         Environment:
         \(CommandSpecification.table([("NO_COLOR", "no colours in messages"),
             ("DISPLAY", "the X screen for windows and screen capture")]))
-        Secrets such as stream keys are read from the environment by the names that the script gives.
+        Secrets such as stream keys are read by the names that the script gives: from the file of
+        --secrets or PATCHBAY_SECRETS, which only its owner may read, or from the environment.
         """
     }
 }

@@ -130,8 +130,9 @@ struct SinksPublisherTests {
         try feed.stop()
         #expect(reports.states == ["connecting", "live", "retrying", "live", "ended"])
         expectCadence(try pictureTimes(copy), rate: FrameRate(30), tolerance: 0.0015)
-        #expect(reports.problems.count == 1)
-        #expect(reports.problems.first?.code == .network)
+        // Once that the connection broke and, if an attempt came too early, once that nobody answers: not at each attempt.
+        #expect((1...2).contains(reports.problems.count))
+        #expect(reports.problems.allSatisfy { $0.code == .network })
         #expect(feed.longestCall.load(ordering: .relaxed) < 500_000_000)
     }
 

@@ -56,25 +56,31 @@ final class Reports: Sendable {
 }
 
 func makeSink(
-    _ kind: String, _ options: [String: OptionValue], reports: Reports = Reports(), isOffline: Bool = false
+    _ kind: String, _ options: [String: OptionValue], reports: Reports = Reports(), isOffline: Bool = false,
+    shared: SharedWork = SharedWork()
 ) throws -> any MediaSink {
     let found = try #require((MediaSinks.kinds + [RawDataOutput.kind]).first { $0.schema.kind == kind })
     guard case .sink(let make) = found.factory else { throw PatchError(.usage, "\(kind) is no sink") }
     let environment = NodeEnvironment(
         nodeID: "out", location: SourceLocation(file: "test.lua", line: 7), isOffline: isOffline,
-        report: { reports.add($0) })
+        shared: shared, report: { reports.add($0) })
     return try make(NodeOptions(options), environment)
 }
 
-/// Plays the engine's part for one sink: frames of flat grey, a white flash and a click at each full second.
+/// Plays the engine's part for sinks: frames of flat grey, a white flash and a click at each full second.
 final class Feeder {
-    let sink: any MediaSink
+    private var sinks: [any MediaSink]
     let rate: FrameRate
     let request: SinkRequest
     var tick: Int64
-    private var offered: Int64 = 0
+    /// Of the plan that the deliveries come from.
+    var generation = 1
+    private let offered: VideoFormat
+    private var sequence: Int64 = 0
     private let pool: FramePool?
     private let hasSound: Bool
+
+    var sink: any MediaSink { sinks[0] }
 
     /// Frames that the pool made because earlier ones were still in use.
     var framesInPool: Int? { pool?.count }
@@ -83,29 +89,70 @@ final class Feeder {
     static func luma(_ tick: Int64) -> UInt8 { UInt8(48 + tick % 16 * 8) }
 
     init(
+        _ sinks: [any MediaSink], width: Int = 320, height: Int = 240, rate: FrameRate = FrameRate(30),
+        sound: Bool = true, startTick: Int64 = 0
+    ) throws {
+        self.sinks = sinks
+        self.rate = rate
+        tick = startTick
+        offered = VideoFormat(.yuv420p, width: width, height: height)
+        request = try sinks[0].negotiate(offered: offered, hasSound: sound, rate: rate)
+        pool = request.video.map { FramePool(format: $0) }
+        hasSound = request.audio != nil
+        for sink in sinks { try open(sink) }
+    }
+
+    convenience init(
         _ sink: any MediaSink, width: Int = 320, height: Int = 240, rate: FrameRate = FrameRate(30), sound: Bool = true,
         startTick: Int64 = 0
     ) throws {
-        self.sink = sink
-        self.rate = rate
-        tick = startTick
-        let offered = VideoFormat(.yuv420p, width: width, height: height)
-        request = try sink.negotiate(offered: offered, hasSound: sound, rate: rate)
-        try sink.open(video: request.video, audio: request.audio, rate: rate)
-        pool = request.video.map { FramePool(format: $0) }
-        hasSound = request.audio != nil
+        try self.init([sink], width: width, height: height, rate: rate, sound: sound, startTick: startTick)
+    }
+
+    /// Opens another sink, which gets the frames from now on.
+    func add(_ sink: any MediaSink) throws {
+        try open(sink)
+        sinks.append(sink)
+    }
+
+    private func open(_ sink: any MediaSink) throws {
+        let wanted = try sink.negotiate(offered: offered, hasSound: hasSound, rate: rate)
+        try sink.open(video: wanted.video, audio: wanted.audio, rate: rate)
+    }
+
+    /// Ends one of the sinks on a thread of its own, as the engine does when an edit takes it away.
+    func remove(_ sink: any MediaSink) {
+        sinks.removeAll { $0 === sink }
+        ending.append(try? PosixThread(name: "end") { sink.finish() })
+    }
+    private var ending: [PosixThread?] = []
+
+    /// Ends all sinks, each on its own thread, as the engine does at the end.
+    func finish() {
+        for sink in sinks { remove(sink) }
+        for thread in ending { thread?.join() }
+        ending = []
     }
 
     /// Delivers the next tick; `flash` makes its picture white and its sound begin with a click.
-    func feed(flashes: Bool = false, paint: ((Frame, Int64) -> Void)? = nil) throws {
+    /// - Parameter taps: which picture each sink gets; picture 1 is that of 8 ticks later.
+    func feed(flashes: Bool = false, taps: [Int] = [], paint: ((Frame, Int64) -> Void)? = nil) throws {
         let perSecond = Int64(rate.perSecond.rounded())
         let flash = flashes && tick % perSecond == 0
-        var frame: Frame?
-        if let pool {
+        var frames: [Frame?] = []
+        for tap in 0...(taps.max() ?? 0) {
+            guard let pool else {
+                frames.append(nil)
+                continue
+            }
             let taken = try #require(pool.take())
-            if let paint { paint(taken, tick) } else { Feeder.fill(taken, luma: flash ? 235 : Feeder.luma(tick)) }
+            if let paint {
+                paint(taken, tick)
+            } else {
+                Feeder.fill(taken, luma: flash ? 235 : Feeder.luma(tick + Int64(tap * 8)))
+            }
             taken.pts = rate.time(ofFrame: tick)
-            frame = taken
+            frames.append(taken)
         }
         var block: AudioBlock?
         if hasSound {
@@ -124,20 +171,26 @@ final class Feeder {
             }
             block = sound
         }
-        try sink.consume(
-            Delivery(
-                frame: frame, sound: block, pts: rate.time(ofFrame: tick), duration: rate.frameDuration, tick: tick,
-                sequence: offered))
+        for (index, sink) in sinks.enumerated() {
+            let tap = index < taps.count ? taps[index] : 0
+            try sink.consume(
+                Delivery(
+                    frame: frames[tap], sound: block, pts: rate.time(ofFrame: tick), duration: rate.frameDuration,
+                    tick: tick, sequence: sequence, hostTime: monotonicNanoseconds(),
+                    tap: Delivery.Tap(generation: generation, index: tap)))
+        }
         tick += 1
-        offered += 1
+        sequence += 1
     }
 
-    func feed(count: Int, flashes: Bool = false) throws { for _ in 0..<count { try feed(flashes: flashes) } }
+    func feed(count: Int, flashes: Bool = false, taps: [Int] = []) throws {
+        for _ in 0..<count { try feed(flashes: flashes, taps: taps) }
+    }
 
     /// Leaves out ticks, as a full queue in front of the sink does.
     func skip(_ count: Int64) {
         tick += count
-        offered += count
+        sequence += count
     }
 
     static func fill(_ frame: Frame, luma: UInt8) {

@@ -20,6 +20,20 @@ final class GraphRun {
                 var frames: Int
                 var drops: Int
                 var state: String?
+                var output: Output?
+            }
+            struct Output: Decodable, Sendable {
+                var bytesSent: Int
+                var bitrate: Double
+                var targetBitrate: Int
+                var reconnects: Int
+                var droppedGroups: Int
+                var waitingBytes: Int
+                var waitingSeconds: Double
+                var repeats: Int
+                var encoderShares: Int
+                var encodeP99ms: Double
+                var sendP99ms: Double
             }
             var ticks: Int
             var late: Int

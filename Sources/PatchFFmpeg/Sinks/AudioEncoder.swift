@@ -8,13 +8,15 @@ final class AudioEncoder {
     private let encoder: EncoderContext
     private let frame: AVFrameHandle
     private var filled = 0
-    private var sent: Int64 = 0
+    private var sent: Int64
     private var resampler: OpaquePointer?
     private var inputFormat: AudioFormat?
     private let scratch: AVFrameHandle
     let parameters: StreamParameters
 
-    init(_ encoding: AudioEncoding, channels: Int, globalHeader: Bool) throws {
+    /// - Parameter position: the sample at which the sound begins on the output's time line.
+    init(_ encoding: AudioEncoding, channels: Int, position: Int64 = 0) throws {
+        sent = position
         frame = try AVFrameHandle()
         scratch = try AVFrameHandle()
         encoder = try EncoderContext(encoding.codec.encoders, called: encoding.codec.rawValue, isVideo: false) {
@@ -24,7 +26,7 @@ final class AudioEncoder {
             av_channel_layout_default(&context.pointee.ch_layout, Int32(channels))
             context.pointee.bit_rate = Int64(encoding.bitrate)
             context.pointee.time_base = AVRational(num: 1, den: Int32(AudioEncoding.sampleRate))
-            if globalHeader { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
+            context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
             return []
         }
         parameters = try StreamParameters(encoder.pointer, isVideo: false)

@@ -11,6 +11,10 @@ struct Destination: Sendable {
     var needsSoundTrack = false
     /// Sound must not begin before the picture: the encoder's first packet, which holds only its delay, is left out.
     var dropsEncoderDelay = false
+    /// The send buffer of the socket can be chosen.
+    var usesTCP = false
+    /// HLS: the master playlist that lists this one.
+    var master: String?
 
     /// What `url` may begin with.
     static let schemes = ["rtmp://", "rtmps://", "srt://", "udp://", "tcp://", "rtp://", "rtsp://"]
@@ -19,7 +23,12 @@ struct Destination: Sendable {
     ///   - keyframeInterval: seconds; HLS cuts its segments there.
     ///   - window: seconds of HLS that stay listed and on the disk; 0 keeps all.
     /// - Throws: `PatchError.usage` for a URL that no protocol here can serve. Never shows the secret part.
-    init(_ url: Secret, keyframeInterval: Double, window: Double, segments: String, caFile: String?) throws {
+    init(
+        _ url: Secret, keyframeInterval: Double, window: Double, segments: String, caFile: String?,
+        master: String? = nil
+    )
+        throws
+    {
         let text = url.value
         guard let separator = text.range(ofCharacters: "://") else {
             let path = text.hasPrefix("file:") ? String(text.dropFirst(5)) : text
@@ -27,7 +36,12 @@ struct Destination: Sendable {
             self = Destination.hls(
                 path, shown: url.redacted, keyframeInterval: keyframeInterval, window: window,
                 fragmented: segments == "fmp4")
+            self.master = master
+            if let master { try Rendition.check(path, in: master) }
             return
+        }
+        guard master == nil else {
+            throw PatchError(.usage, "master is for HLS, not for '\(url.redacted)'", remedy: "leave it out")
         }
         let scheme = text[..<separator.lowerBound].lowercased()
         var authority = text[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }
@@ -51,13 +65,16 @@ struct Destination: Sendable {
             if scheme == "rtmps" { container.options.append(("tls_verify", "1")) }
             if let caFile { container.options.append(("ca_file", caFile)) }
             needsSoundTrack = true
+            usesTCP = true
         case "srt":
             container = mpegts
             container.options = [("connect_timeout", "5000"), ("pkt_size", "1316")]
         case "udp":
             container = mpegts
             container.options = [("pkt_size", "1316")]
-        case "tcp": container = mpegts
+        case "tcp":
+            container = mpegts
+            usesTCP = true
         case "rtp":
             container = mpegts
             container.muxer = "rtp_mpegts"
@@ -69,42 +86,26 @@ struct Destination: Sendable {
         default: throw Destination.unusable(url)
         }
         target = MuxTarget(
-            muxer: container.muxer, url: text, shown: url.redacted, options: container.options, isNetwork: true)
+            muxer: container.muxer, url: text, shown: url.redacted, options: container.options, isNetwork: true,
+            isListener: scheme == "srt" && text.contains("mode=listener"))
     }
 
-    private init(container: Container, target: MuxTarget) {
+    /// The target of the first connection, with a stream of so many bits a second. Makes ready what lies on the disk.
+    /// - Throws: `PatchError.output` when a folder cannot be made.
+    func opened(bitrate: Int) throws -> MuxTarget {
+        var target = target
+        if target.muxer == "hls" {
+            try makeFolder(forOutput: target.url)
+            target.options += HLSPlaylist(target.url)?.succeeded(by: self) ?? []
+        }
+        // A socket that holds half a second hides no more from the queue, which knows what to drop.
+        if usesTCP { target.options.append(("send_buffer_size", "\(max(131_072, bitrate / 16))")) }
+        return target
+    }
+
+    init(container: Container, target: MuxTarget) {
         self.container = container
         self.target = target
-    }
-
-    private static func hls(
-        _ path: String, shown: String, keyframeInterval: Double, window: Double, fragmented: Bool
-    ) -> Destination {
-        let base = String(path.dropLast(5))
-        let name = base.split(separator: "/").last.map(String.init) ?? base
-        // FFmpeg numbers segments by a printf pattern, in which a percent sign of the path must be doubled.
-        let pattern = base.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
-        var flags = "independent_segments+temp_file"
-        // Every keyframe starts a segment: a little less than the interval leaves no room for rounding.
-        var options = [
-            ("hls_time", "\(keyframeInterval * 0.9)"), ("hls_segment_type", fragmented ? "fmp4" : "mpegts"),
-            ("hls_segment_filename", "\(pattern)-%05d.\(fragmented ? "m4s" : "ts")"),
-            ("hls_fmp4_init_filename", "\(name)-init.mp4"),
-        ]
-        if window > 0 {
-            flags += "+delete_segments"
-            options.append(("hls_list_size", "\(max(2, Int((window / keyframeInterval).rounded(.up))))"))
-        } else {
-            options += [("hls_list_size", "0"), ("hls_playlist_type", "event")]
-        }
-        let container = Container(
-            muxer: "hls", videoCodecs: fragmented ? [.h264, .h265, .av1] : [.h264, .h265], audioCodec: .aac)
-        var destination = Destination(
-            container: container,
-            target: MuxTarget(muxer: "hls", url: path, shown: shown, options: options + [("hls_flags", flags)]))
-        destination.retryOptions = [("hls_flags", flags + "+append_list+discont_start")]
-        destination.needsSoundTrack = true
-        return destination
     }
 
     private static func unusable(_ url: Secret) -> PatchError {

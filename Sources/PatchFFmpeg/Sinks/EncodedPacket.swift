@@ -10,6 +10,10 @@ final class EncodedPacket: @unchecked Sendable {
     let isVideo: Bool
     /// Decoding time in nanoseconds on the output's own time line.
     let time: Int64
+    /// Presentation time, likewise.
+    let presentation: Int64
+    /// Monotonic nanoseconds at which the encoder gave it.
+    let made: Int64
 
     /// Takes over the contents of `source` (av_packet_move_ref).
     init(moving source: UnsafeMutablePointer<AVPacket>, isVideo: Bool, base: AVRational) throws {
@@ -18,10 +22,14 @@ final class EncodedPacket: @unchecked Sendable {
         self.pointer = pointer
         self.isVideo = isVideo
         time = av_rescale_q(pointer.pointee.dts, base, AVRational(num: 1, den: 1_000_000_000))
+        presentation = av_rescale_q(pointer.pointee.pts, base, AVRational(num: 1, den: 1_000_000_000))
+        made = monotonicNanoseconds()
     }
 
     var isKeyframe: Bool { isVideo && pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     var byteCount: Int { Int(pointer.pointee.size) }
+    /// The number of the frame in the output.
+    var frameIndex: Int64 { pointer.pointee.pts }
 
     deinit {
         var packet: UnsafeMutablePointer<AVPacket>? = pointer

@@ -38,8 +38,8 @@ enum AudioCodec: String, Sendable {
 }
 
 /// How pictures are encoded.
-struct VideoEncoding: Sendable {
-    enum RateControl: Sendable {
+struct VideoEncoding: Hashable, Sendable {
+    enum RateControl: Hashable, Sendable {
         /// Bits a second, on average over a second when live.
         case bitrate(Int)
         /// The codec's constant rate factor; lower is better.
@@ -54,6 +54,8 @@ struct VideoEncoding: Sendable {
     var keyframeInterval: Double
     /// Low delay: no B-frames, short look-ahead, keyframes only at the interval, so that a receiver can rely on them.
     var isLive: Bool
+    /// The encoder's own threads; 0 leaves the number to it.
+    var threads = 0
 
     /// x264's presets; other encoders get their nearest setting.
     static let speeds = [
@@ -63,7 +65,7 @@ struct VideoEncoding: Sendable {
 }
 
 /// How sound is encoded: always 48 kHz, stereo unless the source is mono.
-struct AudioEncoding: Sendable {
+struct AudioEncoding: Hashable, Sendable {
     var codec: AudioCodec
     /// Bits a second.
     var bitrate: Int

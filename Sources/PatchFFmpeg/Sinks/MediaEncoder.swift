@@ -10,15 +10,24 @@ import PatchMedia
 /// Thread-safety: one thread at a time.
 final class MediaEncoder {
     /// What is encoded, and how.
-    struct Settings: Sendable {
+    struct Settings: Hashable, Sendable {
         /// nil for sound alone.
         var video: VideoEncoding?
         /// nil for no sound track.
         var audio: AudioEncoding?
         var channels = 2
-        var globalHeader: Bool
         /// The output's rate; ticks beyond it are left out, ticks that it has in addition repeat.
         var rate: FrameRate
+    }
+
+    /// A place on an output's time line.
+    struct Start: Sendable {
+        /// The delivery time that is the line's zero.
+        var origin: MediaTime
+        var frame: Int64
+        var sample: Int64
+        /// The frame's time on the line in nanoseconds.
+        var time: Int64
     }
 
     private let video: VideoEncoder?
@@ -29,6 +38,8 @@ final class MediaEncoder {
     private var wantsKeyframe = false
     /// The number of the next output frame.
     private var nextIndex: Int64 = 0
+    /// When the ticks of the last frames were due, by frame number.
+    private var due = [Int64](repeating: 0, count: 256)
     /// Output frames that had to repeat the one before, because a tick was dropped.
     private(set) var repeated: Int64 = 0
     /// Says how many frames repeat the one before; nil when none does.
@@ -37,15 +48,18 @@ final class MediaEncoder {
             ? nil : "\(repeated) of \(nextIndex) frames repeat the one before: encoding was too slow"
     }
 
-    init(_ settings: Settings, format: VideoFormat?) throws {
+    /// - Parameter start: the output goes on from here; nil begins with the first delivery.
+    init(_ settings: Settings, format: VideoFormat?, from start: Start? = nil) throws {
         rate = settings.rate
+        origin = start?.origin
+        nextIndex = start?.frame ?? 0
         if let encoding = settings.video, let format {
-            video = try VideoEncoder(encoding, format: format, rate: rate, globalHeader: settings.globalHeader)
+            video = try VideoEncoder(encoding, format: format, rate: rate)
         } else {
             video = nil
         }
         audio = try settings.audio.map {
-            try AudioEncoder($0, channels: settings.channels, globalHeader: settings.globalHeader)
+            try AudioEncoder($0, channels: settings.channels, position: start?.sample ?? 0)
         }
     }
 
@@ -65,6 +79,7 @@ final class MediaEncoder {
             wantsKeyframe = wantsKeyframe || forceKeyframe
             if let lastFrame {
                 while nextIndex < start {
+                    due[Int(nextIndex % 256)] = 0
                     try encodeNext(lastFrame, with: video, emit)
                     repeated += 1
                 }
@@ -72,12 +87,29 @@ final class MediaEncoder {
             if let frame = delivery.frame { lastFrame = frame }
             if let lastFrame {
                 while nextIndex < end {
+                    due[Int(nextIndex % 256)] = delivery.hostTime
                     try encodeNext(lastFrame, with: video, emit)
                 }
             }
         }
         if let audio { try encode(delivery.sound, from: begin, to: finish, with: audio, emit) }
     }
+
+    /// When the tick of one of the last frames was due, monotonic nanoseconds; 0 when it never came or is not known.
+    func dueTime(ofFrame index: Int64) -> Int64 { due[Int(max(0, index) % 256)] }
+
+    /// Where a delivery would begin in this output.
+    func start(at delivery: Delivery) -> Start {
+        let origin = origin ?? delivery.pts
+        let frame = index(at: delivery.pts - origin)
+        let time = rate.time(ofFrame: frame)
+        return Start(
+            origin: origin, frame: frame, sample: time.floored(to: Int64(AudioEncoding.sampleRate)),
+            time: time.nanoseconds)
+    }
+
+    /// Aims at another bitrate of the picture from the next frame on.
+    func setBitrate(_ bits: Int) { video?.setBitrate(bits) }
 
     /// Drains the encoders.
     func finish(_ emit: PacketConsumer) throws {

@@ -14,6 +14,8 @@ struct MuxTarget: Sendable {
     var options: [(String, String)] = []
     /// A peer is involved: calls are bounded in time.
     var isNetwork = false
+    /// Waits for a peer to call, however long that takes.
+    var isListener = false
 
     /// Whether a line of FFmpeg's log may be shown: it has no word of what `shown` hides.
     func mayShow(_ line: String) -> Bool {
@@ -26,11 +28,6 @@ struct MuxTarget: Sendable {
         return !words.contains { !$0.isEmpty && line.contains($0) }
     }
 
-    /// Whether the muxer wants codec headers apart from the packets.
-    var wantsGlobalHeader: Bool {
-        guard let format = av_guess_format(muxer, nil, nil) else { return false }
-        return format.pointee.flags & AVFMT_GLOBALHEADER != 0 || options.contains { $0.1 == "fmp4" }
-    }
 }
 
 /// Writes packets into a container, to a file or a peer (libavformat).
@@ -47,6 +44,8 @@ final class MediaMuxer {
     private let scratch: PacketHandle
     private let streams: [StreamParameters]
     private var isOpen = false
+    /// What is taken off each stream's time stamps, in its encoder's time base.
+    private var shifts: [Int64]
 
     /// Opens the file or connection and writes the header.
     /// - Throws: `PatchError` `.output` or `.network` that says what cannot be reached or written.
@@ -64,6 +63,7 @@ final class MediaMuxer {
         self.context = context
         self.interrupt = interrupt
         self.streams = streams
+        shifts = streams.map { _ in 0 }
         do { scratch = try PacketHandle() } catch {
             avformat_free_context(context)
             throw error
@@ -80,7 +80,7 @@ final class MediaMuxer {
         }
         context.pointee.interrupt_callback = interrupt.callback
         context.pointee.flags |= AVFMT_FLAG_FLUSH_PACKETS
-        interrupt.allow(nanoseconds: target.isNetwork ? MediaMuxer.connectLimit : nil)
+        interrupt.allow(nanoseconds: target.isNetwork && !target.isListener ? MediaMuxer.connectLimit : nil)
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
         for (key, value) in target.options { av_dict_set(&options, key, value, 0) }
@@ -101,6 +101,11 @@ final class MediaMuxer {
         avformat_free_context(context)
     }
 
+    /// The stream's time 0 is at this time of the encoder's line, in nanoseconds. Before the first packet.
+    func begin(at time: Int64) {
+        shifts = streams.map { av_rescale_q(time, AVRational(num: 1, den: 1_000_000_000), $0.timeBase) }
+    }
+
     /// Writes one packet (av_interleaved_write_frame), which may wait for packets of the other stream.
     /// - Throws: `PatchError` when the disk or the peer takes no more.
     func write(_ packet: EncodedPacket) throws {
@@ -109,8 +114,8 @@ final class MediaMuxer {
         else { return }
         guard av_packet_ref(scratch.pointer, packet.pointer) >= 0 else { throw outOfMemory("a packet") }
         scratch.pointer.pointee.stream_index = Int32(index)
-        scratch.pointer.pointee.pts += delay(of: index)
-        scratch.pointer.pointee.dts += delay(of: index)
+        scratch.pointer.pointee.pts += delay(of: index) - shifts[index]
+        scratch.pointer.pointee.dts += delay(of: index) - shifts[index]
         av_packet_rescale_ts(scratch.pointer, streams[index].timeBase, stream.pointee.time_base)
         interrupt.allow(nanoseconds: target.isNetwork ? MediaMuxer.writeLimit : nil)
         FFmpegLog.forget()

@@ -17,6 +17,8 @@ struct OutputSettings: Sendable {
     var audioCodec: AudioCodec
     var audioBitrate: Int
     var isLive: Bool
+    /// The encoder's own threads; 0 leaves the number to it.
+    var threads: Int
 
     static let schema: [OptionSchema] = [
         OptionSchema(
@@ -33,6 +35,8 @@ struct OutputSettings: Sendable {
         OptionSchema(
             "speed", .choice(VideoEncoding.speeds), "Less work for the processor, or better pictures for the bitrate.",
             default: "veryfast"),
+        OptionSchema(
+            "threads", .integer(0...64), "Threads of the encoder; 0 leaves the number to it.", default: "0"),
         OptionSchema("keyframe", .number(0.1...60), "Time from one keyframe to the next.", unit: "s", default: "2"),
         OptionSchema(
             "audioBitrate", .number(16_000...512_000), "Bits a second of the sound.", unit: "bit/s", default: "128000"),
@@ -54,6 +58,7 @@ struct OutputSettings: Sendable {
         keyframeInterval = options.number("keyframe") ?? 2
         bitrate = options.number("bitrate").map { Int($0) }
         quality = options.number("crf")
+        threads = options.integer("threads") ?? 0
         rate = options.number("fps").flatMap { FrameRate(approximating: $0) }
         audioCodec = container.audioCodec
         audioBitrate = options.number("audioBitrate").map { Int($0) } ?? 128_000
@@ -93,7 +98,8 @@ struct OutputSettings: Sendable {
             control = .quality(quality ?? codec.defaultQuality)
         }
         return VideoEncoding(
-            codec: codec, rateControl: control, speed: speed, keyframeInterval: keyframeInterval, isLive: isLive)
+            codec: codec, rateControl: control, speed: speed, keyframeInterval: keyframeInterval, isLive: isLive,
+            threads: threads)
     }
 
     /// The queue in front of the sink. `depth` frames are about as many as an encoder may lag behind a hard scene.

@@ -1,3 +1,4 @@
+import PatchGraph
 import PatchMedia
 
 /// Packets between an encoder and a slow or broken network: bounded, and whole groups of pictures are dropped from its
@@ -17,6 +18,8 @@ final class PacketQueue: Sendable {
     struct Counters: Sendable {
         var packets = 0
         var bytes = 0
+        /// Nanoseconds of stream that wait.
+        var span: Int64 = 0
         /// Times that the front was dropped because the network was slow.
         var droppedGroups: Int64 = 0
         var droppedPackets: Int64 = 0
@@ -129,6 +132,9 @@ final class PacketQueue: Sendable {
             var counters = state.counters
             counters.packets = state.packets.count
             counters.bytes = state.bytes
+            if let first = state.packets.first, let last = state.packets.last {
+                counters.span = max(0, last.time - first.time)
+            }
             return counters
         }
     }
@@ -154,5 +160,15 @@ final class PacketQueue: Sendable {
         }
         state.bytes = state.packets.reduce(0) { $0 + $1.byteCount }
         state.counters.droppedPackets += Int64(before - state.packets.count)
+    }
+}
+
+extension PacketQueue {
+    func fill(_ statistics: inout OutputStatistics) {
+        let counters = counters
+        statistics.droppedGroups = counters.droppedGroups
+        statistics.droppedPackets = counters.droppedPackets
+        statistics.waitingBytes = counters.bytes
+        statistics.waitingSeconds = Double(counters.span) / 1e9
     }
 }

@@ -1,4 +1,3 @@
-internal import CFFmpeg
 import PatchGraph
 import PatchMedia
 import Synchronization
@@ -18,13 +17,22 @@ final class Publisher: MediaSink {
     private let queuePolicy: QueuePolicy
     /// Seconds of stream that may wait for the network.
     private let buffer: Double?
+    /// The lowest bitrate of an adaptive publisher; nil is one that keeps its bitrate.
+    private let lowestBitrate: Int?
+    /// The graph does not go on air without this connection.
+    private let isRequired: Bool
     private let session = Mutex<Session?>(nil)
-    private let link = Mutex<PublisherLink?>(nil)
     private let opened = Mutex<OpenedFormats?>(nil)
-    private let droppedGroups = Atomic<Int64>(0)
+    private let drops = DropNotice()
+    private let controller = Mutex<BitrateController?>(nil)
 
-    /// The encoder, used by the sink's own thread, which alone takes the lock while frames flow.
-    private struct Session: ~Copyable { let encoder: MediaEncoder }
+    /// The seat at an encoder, and the connection.
+    private struct Session {
+        let seat: EncoderSeat
+        let link: PublisherLink
+        let queue: PacketQueue
+        let bitrate: Int
+    }
 
     static let schema = NodeSchema(
         kind: "publisher", role: .sink, summary: "Sends a live stream to a server, a peer or an HLS playlist.",
@@ -47,7 +55,20 @@ final class Publisher: MediaSink {
                 "How much of the stream may wait for a slow network before groups are dropped.",
                 unit: "s", default: "6, or three keyframe intervals"),
             OptionSchema("segments", .choice(["ts", "fmp4"]), "HLS: kind of segment.", default: "ts"),
+            OptionSchema(
+                "master", .outputFile,
+                "HLS: a master playlist in the folder of url or above it, which lists all publishers that name it."),
             OptionSchema("caFile", .file, "RTMPS: certificates to trust.", default: "the system's"),
+            OptionSchema(
+                "adaptive", .bool, "Lowers the bitrate when the network is slow, and raises it again (h264).",
+                default: "false"),
+            OptionSchema(
+                "minimumBitrate", .number(10_000...400_000_000), "The lowest bitrate of an adaptive publisher.",
+                unit: "bit/s", default: "an eighth of the bitrate"),
+            OptionSchema(
+                "required", .bool,
+                "The graph goes on air only when the first connection succeeds; false tries again and again.",
+                default: "true, but for SRT's listener"),
         ] + OutputSettings.schema)
 
     init(options: NodeOptions, environment: NodeEnvironment) throws {
@@ -59,17 +80,26 @@ final class Publisher: MediaSink {
             let preset = try options.string("preset").map(PublisherPreset.named)
             destination = try Destination(
                 url, keyframeInterval: options.number("keyframe") ?? 2, window: options.number("window") ?? 60,
-                segments: options.string("segments") ?? "ts", caFile: options.string("caFile"))
+                segments: options.string("segments") ?? "ts", caFile: options.string("caFile"),
+                master: options.string("master"))
             var settings = try OutputSettings(options, container: destination.container, isLive: true)
             if let preset {
                 settings.size = settings.size ?? (preset.width, preset.height)
                 settings.bitrate = settings.bitrate ?? preset.bitrate
                 settings.maximumRate = preset.fps
             }
+            let isAdaptive = options.bool("adaptive") ?? false
+            guard !isAdaptive || settings.codec == .h264 else {
+                throw PatchError(
+                    .usage, "\(settings.codec.rawValue) cannot change its bitrate on air",
+                    remedy: "use codec = \"h264\", or leave adaptive out")
+            }
+            lowestBitrate = isAdaptive ? options.number("minimumBitrate").map { Int($0) } ?? 0 : nil
             self.settings = settings
         } catch let error as PatchError { throw error.placed(node: environment.nodeID, at: environment.location) }
         sound = options.string("audio").flatMap(Sound.init(rawValue:)) ?? .auto
         buffer = options.number("buffer")
+        isRequired = options.bool("required") ?? !destination.target.isListener
         queuePolicy = OutputSettings.queue(options, depth: 8, isOffline: environment.isOffline)
     }
 
@@ -94,78 +124,100 @@ final class Publisher: MediaSink {
             case .silence: true
             case .none: false
             }
-        let encoding = MediaEncoder.Settings(
-            video: settings.videoEncoding(format: video, rate: outputRate),
-            audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
-            channels: audio?.channels == 1 ? 1 : 2, globalHeader: destination.target.wantsGlobalHeader,
-            rate: outputRate)
+        let picture = settings.videoEncoding(format: video, rate: outputRate)
+        let setup = SharedEncoder.Setup(
+            settings: MediaEncoder.Settings(
+                video: picture,
+                audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
+                channels: audio?.channels == 1 ? 1 : 2, rate: outputRate), format: video)
+        let bitrate = if case .bitrate(let bits) = picture.rateControl { bits } else { 0 }
         do {
-            if !destination.target.isNetwork { try makeFolder(forOutput: destination.target.url) }
-            let streams = try session.withLock { session in
-                let encoder = try MediaEncoder(encoding, format: video)
-                session = Session(encoder: encoder)
-                return encoder.streams
-            }
+            let target = try destination.opened(bitrate: bitrate)
             // Room for three groups of pictures: one on its way, one to drop, one to keep.
             let span = buffer ?? max(6, settings.keyframeInterval * 3)
-            let queue = PacketQueue(
-                maximumSpan: Int64(span * 1e9), hasVideo: true, blocks: environment.isOffline)
+            let queue = PacketQueue(maximumSpan: Int64(span * 1e9), hasVideo: true, blocks: environment.isOffline)
+            let tap = EncoderTap(queue, dropsEncoderDelay: destination.dropsEncoderDelay)
+            let seat = try EncoderSeat(setup, tap, in: environment, isShared: lowestBitrate == nil)
             let link = PublisherLink(
-                destination.target, retryOptions: destination.retryOptions, streams: streams, queue: queue,
-                environment: environment)
-            self.link.withLock { $0 = link }
-            try link.start()
+                target, retryOptions: destination.retryOptions, streams: seat.streams,
+                tap: tap, environment: environment)
+            do { try link.start(waits: isRequired) } catch {
+                seat.finish(limit: 0)
+                throw error
+            }
+            session.withLock { $0 = Session(seat: seat, link: link, queue: queue, bitrate: bitrate) }
         } catch let error as PatchError {
-            session.withLock { $0 = nil }
-            link.withLock { $0 = nil }
             throw error.placed(node: environment.nodeID, at: environment.location)
+        }
+        if let lowestBitrate {
+            controller.withLock {
+                $0 = BitrateController(
+                    ceiling: bitrate, floor: lowestBitrate == 0 ? bitrate / 8 : lowestBitrate,
+                    audio: hasTrack ? settings.audioBitrate : 0)
+            }
+        }
+        if let master = destination.master {
+            let masters: MasterPlaylists = environment.shared.object { MasterPlaylists() }
+            try masters.add(
+                Rendition(
+                    path: destination.target.url, width: video.width, height: video.height,
+                    rate: outputRate.perSecond, bitrate: bitrate + (hasTrack ? settings.audioBitrate : 0),
+                    codec: settings.codec, hasAudio: hasTrack), to: master)
         }
         opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack) }
     }
 
     func consume(_ delivery: Delivery) throws {
-        guard let link = link.withLock({ $0 }) else { return }
-        try session.withLock { session in
-            guard let encoder = session?.encoder else { return }
-            do {
-                try encoder.consume(delivery, forceKeyframe: link.takeKeyframeRequest()) { packet in
-                    if destination.dropsEncoderDelay, !packet.isVideo, packet.time < 0 { return }
-                    if link.queue.push(packet) { link.requestKeyframe() }
-                }
-            } catch let error as PatchError {
-                session = nil
-                throw error.placed(node: environment.nodeID, at: environment.location)
-            }
+        guard let session = session.withLock({ $0 }) else { return }
+        do { try session.seat.consume(delivery) } catch let error as PatchError {
+            finish()
+            throw error.placed(node: environment.nodeID, at: environment.location)
         }
-        link.check()
-        sayDrops(link.queue.counters)
+        session.link.check()
+        let counters = session.queue.counters
+        drops.say(counters, environment) {
+            PatchError(
+                .network, "\(destination.target.shown) takes less than is encoded: groups of pictures are dropped",
+                remedy: "lower bitrate, use a smaller preset, or let it follow the network with adaptive = true")
+        }
+        adapt(session, waiting: Double(counters.span) / 1e9)
+    }
+
+    /// Lets the bitrate follow what the network takes.
+    private func adapt(_ session: Session, waiting: Double) {
+        let bitrate = controller.withLock { controller -> Int? in
+            guard session.link.isConnected else { return nil }
+            return controller?.update(
+                now: monotonicNanoseconds(), accepted: session.link.meter.bitrate, waiting: waiting)
+        }
+        if let bitrate { session.seat.setBitrate(bitrate) }
     }
 
     func finish() {
-        guard let link = link.withLock({ $0 }) else { return }
-        session.withLock { session in
-            // What the encoder still holds is sent if it can be; a failure here changes nothing any more.
-            try? session?.encoder.finish { _ = link.queue.push($0) }
-            if let notice = session?.encoder.repeatNotice { environment.report(.notice(notice)) }
-            session = nil
+        let session = session.withLock { session in
+            defer { session = nil }
+            return session
         }
-        link.finish(limit: environment.isOffline ? nil : 5_000_000_000)
+        guard let session else { return }
+        session.seat.finish(limit: environment.isOffline ? nil : 3_000_000_000)
+        if let notice = session.seat.repeatNotice { environment.report(.notice(notice)) }
+        session.link.finish(limit: environment.isOffline ? nil : 5_000_000_000)
     }
 
-    func interrupt() { link.withLock { $0 }?.interrupt() }
+    func interrupt() { session.withLock { $0 }?.link.interrupt() }
+}
 
-    /// Says once a time that the network was too slow; the counter tells the rest.
-    private func sayDrops(_ counters: PacketQueue.Counters) {
-        guard counters.droppedGroups > droppedGroups.load(ordering: .relaxed) else { return }
-        if droppedGroups.exchange(counters.droppedGroups, ordering: .relaxed) == 0 {
-            environment.report(
-                .problem(
-                    PatchError(
-                        .network,
-                        "\(destination.target.shown) takes less than is encoded: groups of pictures are dropped",
-                        remedy: "lower bitrate, or use a smaller preset", node: environment.nodeID,
-                        at: environment.location)))
-        }
+extension Publisher: MeasuredSink {
+    func fill(_ statistics: inout NodeStatistics) {
+        guard let session = session.withLock({ $0 }) else { return }
+        var output = OutputStatistics()
+        output.targetBitrate = controller.withLock { $0?.bitrate } ?? session.bitrate
+        output.reconnects = session.link.reconnectCount
+        session.link.meter.fill(&output)
+        session.queue.fill(&output)
+        session.seat.fill(&output)
+        statistics.output = output
+        statistics.state = session.link.state?.rawValue ?? ""
     }
 }
 

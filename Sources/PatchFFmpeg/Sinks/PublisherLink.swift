@@ -12,6 +12,8 @@ final class PublisherLink: Sendable {
 
     /// Without an accepted byte for so long while packets wait, the link counts as stalled; nanoseconds.
     static let stallLimit: Int64 = 2_000_000_000
+    /// A connection that lasted so long begins the pauses anew when it breaks; nanoseconds.
+    static let steadyTime: Int64 = 10_000_000_000
     /// The longest pause between two attempts, in seconds.
     static let longestPause = 30.0
 
@@ -20,6 +22,8 @@ final class PublisherLink: Sendable {
         /// The first connection's outcome.
         var firstResult: Result<Void, PatchError>?
         var isDone = false
+        /// Why there is no connection, as it was said last.
+        var reason: String?
     }
 
     private let target: MuxTarget
@@ -28,29 +32,32 @@ final class PublisherLink: Sendable {
     private let environment: NodeEnvironment
     private let interruption = InterruptDeadline()
     private let progress = Monitor(Progress())
-    private let wantsKeyframe = Atomic(false)
-    private let bytes = Atomic<Int64>(0)
-    private let lastAccepted = Atomic<Int64>(0)
     private let reconnects = Atomic<Int64>(0)
-    let queue: PacketQueue
+    private let tap: EncoderTap
+    let meter = OutputMeter()
+
+    private var queue: PacketQueue { tap.queue }
 
     /// - Parameter retryOptions: what a second connection sets beside the target's options.
     init(
-        _ target: MuxTarget, retryOptions: [(String, String)], streams: [StreamParameters], queue: PacketQueue,
+        _ target: MuxTarget, retryOptions: [(String, String)], streams: [StreamParameters], tap: EncoderTap,
         environment: NodeEnvironment
     ) {
         self.target = target
         self.retryOptions = retryOptions
         self.streams = streams
-        self.queue = queue
+        self.tap = tap
         self.environment = environment
     }
 
     /// Connects for the first time.
+    /// - Parameter waits: false returns at once, and a connection that does not come about is tried again and again.
     /// - Throws: `PatchError` when that does not succeed within a second more than a connection may take.
-    func start() throws {
+    func start(waits: Bool) throws {
         set(.connecting)
-        _ = try PosixThread(name: "publish") { withoutWriteSignals { self.run() } }
+        if !waits { queue.hold() }
+        _ = try PosixThread(name: "publish") { withoutWriteSignals { self.run(isPatient: !waits) } }
+        guard waits else { return }
         let limit = monotonicNanoseconds() + MediaMuxer.connectLimit + 1_000_000_000
         switch progress.wait(until: limit, { $0.firstResult }) {
         case .success?: return
@@ -70,13 +77,20 @@ final class PublisherLink: Sendable {
     /// Sends what waits, says good-bye and ends, within `limit` nanoseconds (nil: however long it takes).
     func finish(limit: Int64?) {
         queue.finish()
+        // Without a connection there is nothing to wait for.
+        let hasPeer = progress.withLock { progress in
+            if case .success? = progress.firstResult { progress.state != .retrying } else { false }
+        }
+        let limit = hasPeer ? limit : 500_000_000
         let deadline = limit.map { monotonicNanoseconds() + $0 }
         if progress.wait(until: deadline, { $0.isDone ? true : nil }) == nil {
             let left = queue.counters.packets
             interrupt()
             _ = progress.wait(until: monotonicNanoseconds() + 1_000_000_000) { $0.isDone ? true : nil }
-            environment.report(
-                .problem(error(.network, "\(left) packets were not accepted by \(target.shown) before the end")))
+            if left > 0 {
+                environment.report(
+                    .problem(error(.network, "\(left) packets were not accepted by \(target.shown) before the end")))
+            }
         }
         set(.ended)
     }
@@ -89,7 +103,7 @@ final class PublisherLink: Sendable {
     /// Called once a tick: notices when nothing is accepted any more.
     func check() {
         guard queue.counters.packets > 0,
-            monotonicNanoseconds() - lastAccepted.load(ordering: .relaxed) > PublisherLink.stallLimit
+            monotonicNanoseconds() - meter.lastAccepted > PublisherLink.stallLimit
         else { return }
         let changed = progress.withLock { progress in
             guard progress.state == .live else { return false }
@@ -99,36 +113,40 @@ final class PublisherLink: Sendable {
         if changed { environment.report(.state(State.stalled.rawValue)) }
     }
 
-    /// True once after each request for a keyframe.
-    func takeKeyframeRequest() -> Bool { wantsKeyframe.exchange(false, ordering: .relaxed) }
-    func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
-
+    var isConnected: Bool { state == .live || state == .stalled }
     var state: State? { progress.withLock { $0.state } }
-    var acceptedBytes: Int64 { bytes.load(ordering: .relaxed) }
     var reconnectCount: Int64 { reconnects.load(ordering: .relaxed) }
 
     // MARK: The link's thread
 
-    private func run() {
+    private func run(isPatient: Bool) {
         defer { progress.notify { $0.isDone = true } }
         var muxer: MediaMuxer?
+        // Attempts since the last connection that lasted.
+        var attempt = 0
         do {
             muxer = try MediaMuxer(target, streams: streams, interrupt: interruption)
-            lastAccepted.store(monotonicNanoseconds(), ordering: .relaxed)
+            meter.begin()
+            if isPatient { resume() }
             progress.notify { $0.firstResult = .success(()) }
         } catch {
             progress.notify { $0.firstResult = .failure(placed(error)) }
-            return
+            guard isPatient, !interruption.isCancelled else { return }
+            say(error)
+            muxer = reconnect(&attempt)
         }
         while let open = muxer {
+            let begin = monotonicNanoseconds()
             do {
                 try send(through: open)
                 return
             } catch {
                 guard !interruption.isCancelled else { return }
                 muxer = nil
-                environment.report(.problem(placed(error)))
-                muxer = reconnect()
+                // A server that accepts and soon hangs up is not knocked at twice a second.
+                if monotonicNanoseconds() - begin > PublisherLink.steadyTime { attempt = 0 }
+                say(error)
+                muxer = reconnect(&attempt)
             }
         }
     }
@@ -139,9 +157,8 @@ final class PublisherLink: Sendable {
             switch queue.pop() {
             case .packet(let packet):
                 try muxer.write(packet)
-                bytes.add(Int64(packet.byteCount), ordering: .relaxed)
-                lastAccepted.store(monotonicNanoseconds(), ordering: .relaxed)
-                set(.live)
+                meter.accepted(packet)
+                setLive()
             case .over:
                 try muxer.finish()
                 return
@@ -151,26 +168,50 @@ final class PublisherLink: Sendable {
         }
     }
 
-    /// Tries again and again, ever more slowly; nil when the stream ended meanwhile.
-    private func reconnect() -> MediaMuxer? {
+    /// Tries again and again, ever more slowly, and says each new reason; nil when the stream ended meanwhile.
+    private func reconnect(_ attempt: inout Int) -> MediaMuxer? {
         queue.hold()
-        set(.retrying)
+        set(target.isListener ? .connecting : .retrying)
         var again = target
         again.options += retryOptions
-        for attempt in 0... {
+        while !interruption.isCancelled {
             let longest = min(PublisherLink.longestPause, 0.5 * Double(1 << min(attempt, 10)))
+            attempt += 1
             // Jitter keeps many publishers from knocking at a restarted server all at once.
             let pause = longest * Double.random(in: 0.5...1)
             if queue.pause(until: monotonicNanoseconds() + Int64(pause * 1e9)) { return nil }
-            if let muxer = try? MediaMuxer(again, streams: streams, interrupt: interruption) {
+            do {
+                let muxer = try MediaMuxer(again, streams: streams, interrupt: interruption)
                 reconnects.add(1, ordering: .relaxed)
-                lastAccepted.store(monotonicNanoseconds(), ordering: .relaxed)
-                requestKeyframe()
-                queue.release()
+                meter.begin()
+                resume()
                 return muxer
-            }
+            } catch { say(error) }
         }
         return nil
+    }
+
+    /// Packets flow again, from a keyframe made for it.
+    private func resume() {
+        tap.requestKeyframe()
+        queue.release()
+    }
+
+    /// Reports why there is no connection, once for each reason.
+    private func say(_ error: any Error) {
+        let error = placed(error)
+        let reason = error.message + (error.cause ?? "")
+        let isNew = progress.withLock { progress in
+            defer { progress.reason = reason }
+            return progress.reason != reason
+        }
+        if isNew, !interruption.isCancelled { environment.report(.problem(error)) }
+    }
+
+    private func setLive() {
+        if state == .live { return }
+        progress.withLock { $0.reason = nil }
+        set(.live)
     }
 
     private func set(_ state: State) {

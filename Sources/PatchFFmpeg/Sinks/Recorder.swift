@@ -1,4 +1,3 @@
-internal import CFFmpeg
 import PatchGraph
 import PatchMedia
 import Synchronization
@@ -14,14 +13,16 @@ final class Recorder: MediaSink {
     private let takesSound: Bool
     private let silence: Bool
     private let queue: QueuePolicy
-    private let interruption = InterruptDeadline()
+    private let split: RecordingWriter.Split?
     private let session = Mutex<Session?>(nil)
     private let opened = Mutex<OpenedFormats?>(nil)
+    private let drops = DropNotice()
 
-    /// An open file with its encoders; used by the sink's own thread, which alone takes the lock while frames flow.
-    private struct Session: ~Copyable {
-        let encoder: MediaEncoder
-        let muxer: MediaMuxer
+    /// An open file and the seat at its encoder.
+    private struct Session {
+        let seat: EncoderSeat
+        let writer: RecordingWriter
+        let targetBitrate: Int
     }
 
     static let schema = NodeSchema(
@@ -34,6 +35,12 @@ final class Recorder: MediaSink {
             OptionSchema(
                 "audio", .choice(["auto", "silence", "none"]), "The incoming sound, silence, or no track.",
                 default: "auto"),
+            OptionSchema(
+                "split", .number(1...86_400),
+                "Begins a new file, name-001, name-002, …, each time so much is recorded.",
+                unit: "s", default: "one file"),
+            OptionSchema(
+                "splitSize", .number(1_000_000...1e13), "Likewise by size.", unit: "byte", default: "one file"),
             OutputSettings.qualitySchema,
         ] + OutputSettings.schema)
 
@@ -49,6 +56,8 @@ final class Recorder: MediaSink {
         do {
             container = try Container.forFile(path)
             settings = try OutputSettings(options, container: container, isLive: false)
+            let (seconds, bytes) = (options.number("split"), options.number("splitSize").map { Int64($0) })
+            split = seconds == nil && bytes == nil ? nil : RecordingWriter.Split(seconds: seconds, bytes: bytes)
         } catch let error as PatchError { throw error.placed(node: environment.nodeID, at: environment.location) }
         queue = OutputSettings.queue(options, depth: 16, isOffline: environment.isOffline)
         silence = options.string("audio") == "silence"
@@ -69,50 +78,81 @@ final class Recorder: MediaSink {
     }
 
     func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {
-        let target = MuxTarget(muxer: container.muxer, url: "file:" + path, shown: path, options: container.options)
         let outputRate = settings.outputRate(rate)
         let hasTrack = audio != nil || silence
-        let encoding = MediaEncoder.Settings(
-            video: video.map { settings.videoEncoding(format: $0, rate: outputRate) },
-            audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
-            channels: audio?.channels == 1 ? 1 : 2, globalHeader: target.wantsGlobalHeader, rate: outputRate)
+        var encoding = video.map { settings.videoEncoding(format: $0, rate: outputRate) }
+        // With a bitrate of its own a live recording is encoded as a publisher's stream is, so that the two can share.
+        if settings.bitrate != nil, !environment.isOffline { encoding?.isLive = true }
+        let setup = SharedEncoder.Setup(
+            settings: MediaEncoder.Settings(
+                video: encoding,
+                audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
+                channels: audio?.channels == 1 ? 1 : 2, rate: outputRate), format: video)
         do {
             try makeFolder(forOutput: path)
-            try session.withLock { session in
-                let encoder = try MediaEncoder(encoding, format: video)
-                let muxer = try MediaMuxer(target, streams: encoder.streams, interrupt: interruption)
-                session = Session(encoder: encoder, muxer: muxer)
+            // A disk may pause for as long as it takes to spin up.
+            let queue = PacketQueue(
+                maximumSpan: 20_000_000_000, maximumBytes: 256 << 20, hasVideo: video != nil,
+                blocks: environment.isOffline)
+            let seat = try EncoderSeat(setup, EncoderTap(queue), in: environment)
+            let writer = RecordingWriter(
+                path, container, streams: seat.streams, split: split, queue: queue, environment: environment)
+            do { try writer.start() } catch {
+                seat.finish(limit: 0)
+                throw error
             }
+            session.withLock { $0 = Session(seat: seat, writer: writer, targetBitrate: settings.bitrate ?? 0) }
         } catch let error as PatchError { throw error.placed(node: environment.nodeID, at: environment.location) }
         opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack) }
     }
 
     func consume(_ delivery: Delivery) throws {
-        try session.withLock { session in
-            guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
-            do {
-                try withoutWriteSignals { try encoder.consume(delivery) { try muxer.write($0) } }
-            } catch let error as PatchError {
-                // Fragments and clusters that are on the disk stay playable; no trailer is written over them.
-                session = nil
-                throw error.placed(node: environment.nodeID, at: environment.location)
-            }
+        guard let session = session.withLock({ $0 }) else { return }
+        do {
+            // Fragments and clusters that are on the disk stay playable; no trailer is written over them.
+            if let failure = session.writer.failure { throw failure }
+            try session.seat.consume(delivery)
+        } catch let error as PatchError {
+            close(session)
+            throw error.placed(node: environment.nodeID, at: environment.location)
+        }
+        drops.say(session.writer.queue.counters, environment) {
+            PatchError(
+                .output, "\(path): the disk takes less than is encoded: groups of pictures are left out",
+                remedy: "lower bitrate, or write to a faster disk")
         }
     }
 
     func finish() {
-        session.withLock { session in
-            guard let encoder = session?.encoder, let muxer = session?.muxer else { return }
-            session = nil
-            do {
-                try withoutWriteSignals {
-                    try encoder.finish { try muxer.write($0) }
-                    try muxer.finish()
-                }
-            } catch let error as PatchError {
-                environment.report(.problem(error.placed(node: environment.nodeID, at: environment.location)))
-            } catch {}
-            if let notice = encoder.repeatNotice { environment.report(.notice(notice)) }
+        guard let session = session.withLock({ $0 }) else { return }
+        if let error = close(session) {
+            environment.report(.problem(error.placed(node: environment.nodeID, at: environment.location)))
         }
+        if let notice = session.seat.repeatNotice { environment.report(.notice(notice)) }
+    }
+
+    /// Leaves the encoder and ends the file.
+    @discardableResult
+    private func close(_ session: Session) -> PatchError? {
+        self.session.withLock { $0 = nil }
+        // Another output may go on with the encoder, which gives the last pictures when it comes to them.
+        session.seat.finish(limit: environment.isOffline ? nil : 5_000_000_000)
+        do {
+            try session.writer.finish()
+            return nil
+        } catch { return error as? PatchError }
+    }
+}
+
+extension Recorder: MeasuredSink {
+    func fill(_ statistics: inout NodeStatistics) {
+        guard let session = session.withLock({ $0 }) else { return }
+        var output = OutputStatistics()
+        output.targetBitrate = session.targetBitrate
+        session.writer.meter.fill(&output)
+        session.writer.queue.fill(&output)
+        session.seat.fill(&output)
+        statistics.output = output
+        statistics.state = "live"
     }
 }

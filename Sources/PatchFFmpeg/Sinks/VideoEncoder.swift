@@ -11,8 +11,9 @@ final class VideoEncoder {
     private let format: VideoFormat
     let parameters: StreamParameters
 
-    /// - Parameter globalHeader: the container keeps the codec's header apart from the packets.
-    init(_ encoding: VideoEncoding, format: VideoFormat, rate: FrameRate, globalHeader: Bool) throws {
+    /// The codec's header is kept apart from the packets: containers that want it inside (MPEG-TS) put it there themselves, so
+    /// that one encoder serves all of them.
+    init(_ encoding: VideoEncoding, format: VideoFormat, rate: FrameRate) throws {
         guard let pixelFormat = format.pixelFormat.avFormat else {
             throw PatchError(.media, "cannot encode \(format.pixelFormat.rawValue)")
         }
@@ -31,7 +32,7 @@ final class VideoEncoder {
             context.pointee.color_primaries = format.color.avPrimaries
             context.pointee.color_trc = format.color.avTransfer
             context.pointee.chroma_sample_location = format.color.avSiting
-            if globalHeader { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
+            context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
             return VideoEncoder.options(encoding, encoder: name, rate: rate)
         }
         parameters = try StreamParameters(encoder.pointer, isVideo: true)
@@ -83,11 +84,18 @@ final class VideoEncoder {
         try encoder.encode(target, emit)
     }
 
+    /// Aims at another bitrate from the next frame on, without a new session; libx264 alone can.
+    func setBitrate(_ bits: Int) {
+        encoder.pointer.pointee.bit_rate = Int64(bits)
+        encoder.pointer.pointee.rc_max_rate = Int64(bits)
+        encoder.pointer.pointee.rc_buffer_size = Int32(clamping: bits)
+    }
+
     func drain(_ emit: PacketConsumer) throws { try encoder.encode(nil, emit) }
 
     private static func options(_ encoding: VideoEncoding, encoder: String, rate: FrameRate) -> [(String, String)] {
         let interval = max(1, Int((encoding.keyframeInterval * rate.perSecond).rounded()))
-        var options = [("g", "\(interval)"), ("threads", "auto")]
+        var options = [("g", "\(interval)"), ("threads", encoding.threads == 0 ? "auto" : "\(encoding.threads)")]
         switch encoding.rateControl {
         case .bitrate(let bits):
             let ceiling = encoding.isLive ? bits : bits * 2

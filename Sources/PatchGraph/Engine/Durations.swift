@@ -1,20 +1,21 @@
 /// The last 512 durations of something, for percentiles. Adding one allocates nothing.
 ///
 /// Not thread-safe: its owner locks.
-struct Durations {
-    private var ring = [Int32](repeating: 0, count: 512)
+package struct Durations {
+    private var ring = [Int64](repeating: 0, count: 512)
     private var count = 0
     private var next = 0
 
-    /// - Parameter nanoseconds: clamped to about two seconds.
-    mutating func add(_ nanoseconds: Int64) {
-        ring[next] = Int32(clamping: nanoseconds)
+    package init() {}
+
+    package mutating func add(_ nanoseconds: Int64) {
+        ring[next] = nanoseconds
         next = (next + 1) % ring.count
         count = min(count + 1, ring.count)
     }
 
     /// Median and 99th percentile (nearest rank) in microseconds; zeros when empty.
-    var percentiles: (p50: Double, p99: Double) {
+    package var percentiles: (p50: Double, p99: Double) {
         guard count > 0 else { return (0, 0) }
         let sorted = ring[0..<count].sorted()
         func rank(_ share: Double) -> Double {

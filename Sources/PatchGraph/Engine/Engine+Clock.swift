@@ -145,7 +145,8 @@ private struct Scheduler {
             let frame = repeating ? executor.lastFrame(forSink: index) : executor.frame(forSink: index)
             let block = sound.block(forSink: index, at: tick)
             if frame != nil || block != nil || plan.sinks[index].slot == nil {
-                runner.offer(frame: frame, sound: block, tick: tick)
+                let tap = Delivery.Tap(generation: executor.generation, index: plan.sinks[index].tap)
+                runner.offer(frame: frame, sound: block, tick: tick, tap: tap)
             }
         }
         sound.end()

@@ -204,7 +204,7 @@ final class EngineNodes: NodeProvider {
         let environment = NodeEnvironment(
             nodeID: node.id, location: location, graphDirectory: engine.configuration.graphDirectory,
             bindings: engine.configuration.bindings, width: settings.width ?? 1280, height: settings.height ?? 720,
-            rate: rate, isOffline: engine.configuration.clock == .offline,
+            rate: rate, isOffline: engine.configuration.clock == .offline, shared: engine.shared,
             report: { event in onEvent(.node(id, event.placed(node: id, at: location), location: location)) })
         let (instance, isNew) = try engine.instances.instance(for: node, environment: environment, sound: sound)
         used[node.id] = instance

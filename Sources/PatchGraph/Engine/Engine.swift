@@ -19,6 +19,7 @@ public final class Engine: Sendable {
     let compiler: KernelCompiler
     let pools = PoolStore()
     let workers: Workers
+    let shared = SharedWork()
 
     /// What control threads change, one at a time.
     struct Control {

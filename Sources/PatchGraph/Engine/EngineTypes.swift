@@ -59,11 +59,42 @@ public struct NodeStatistics: Sendable {
     public var p50: Double = 0
     public var p99: Double = 0
     public var state: String = ""
+    /// A publisher's or recorder's own numbers.
+    public var output: OutputStatistics?
 
     public init(id: NodeID, kind: String) {
         self.id = id
         self.kind = kind
     }
+}
+
+/// Running numbers of a publisher or recorder.
+public struct OutputStatistics: Sendable {
+    /// Bytes of packets that the peer, or the system on its way to the peer or the disk, accepted.
+    public var bytesSent: Int64 = 0
+    /// Bits a second that were accepted over the last seconds.
+    public var bitrate: Double = 0
+    /// Bits a second that the picture's encoder is set to; 0 where quality decides.
+    public var targetBitrate: Int = 0
+    public var reconnects: Int64 = 0
+    /// Groups of pictures, and packets, that were dropped because the peer took too little or was away.
+    public var droppedGroups: Int64 = 0
+    public var droppedPackets: Int64 = 0
+    /// What waits to be accepted.
+    public var waitingBytes: Int = 0
+    /// Seconds of stream that wait.
+    public var waitingSeconds: Double = 0
+    /// Frames that repeat the one before, because their tick was dropped.
+    public var repeats: Int64 = 0
+    /// Outputs that use the same encoder, this one included.
+    public var encoderShares: Int = 1
+    /// Milliseconds from the moment a tick was due to its encoded packet, over the last 512 packets of picture.
+    public var encodeP50: Double = 0
+    public var encodeP99: Double = 0
+    /// Milliseconds from the encoded packet to its acceptance.
+    public var sendP50: Double = 0
+    public var sendP99: Double = 0
+    public init() {}
 }
 
 /// Running numbers of an engine.

@@ -64,11 +64,11 @@ final class SinkRunner: Sendable {
     }
 
     /// Hands over one tick's frame; never blocks unless the policy or an offline run says so.
-    func offer(frame: Frame?, sound: AudioBlock?, tick: Tick) {
+    func offer(frame: Frame?, sound: AudioBlock?, tick: Tick, tap: Delivery.Tap) {
         func delivery(_ sequence: Int64) -> Delivery {
             Delivery(
                 frame: frame, sound: sound, pts: tick.time, duration: tick.duration, tick: tick.index,
-                sequence: sequence)
+                sequence: sequence, hostTime: tick.hostTime, tap: tap)
         }
         enum Outcome { case done, full(limit: Int64?) }
         let outcome: Outcome = queue.notify { queue in
@@ -131,6 +131,7 @@ final class SinkRunner: Sendable {
     var failure: PatchError? { queue.withLock { $0.failure } }
 
     func fill(_ statistics: inout NodeStatistics) {
+        (sink as? any MeasuredSink)?.fill(&statistics)
         queue.withLock { queue in
             statistics.frames = queue.taken
             statistics.drops = queue.drops

@@ -23,9 +23,26 @@ public struct Delivery: Sendable {
     public var tick: Int64
     /// Counts what this sink was offered, from 0.
     public var sequence: Int64
+    /// When the tick was due, monotonic nanoseconds; 0 when that is not known.
+    public var hostTime: Int64
+    public var tap: Tap
+
+    /// Where a delivery comes from.
+    public struct Tap: Hashable, Sendable {
+        /// The plan's; grows with each edit.
+        public var generation: Int
+        /// Sinks of one generation with the same index are given the same pictures and the same sound.
+        public var index: Int
+
+        public init(generation: Int = 0, index: Int = 0) {
+            self.generation = generation
+            self.index = index
+        }
+    }
 
     public init(
-        frame: Frame?, sound: AudioBlock?, pts: MediaTime, duration: MediaTime, tick: Int64, sequence: Int64
+        frame: Frame?, sound: AudioBlock?, pts: MediaTime, duration: MediaTime, tick: Int64, sequence: Int64,
+        hostTime: Int64 = 0, tap: Tap = Tap()
     ) {
         self.frame = frame
         self.sound = sound
@@ -33,6 +50,8 @@ public struct Delivery: Sendable {
         self.duration = duration
         self.tick = tick
         self.sequence = sequence
+        self.hostTime = hostTime
+        self.tap = tap
     }
 }
 
@@ -89,4 +108,12 @@ public protocol MediaSink: AnyObject, Sendable {
 
 extension MediaSink {
     public func interrupt() {}
+}
+
+/// A sink that has more numbers than its queue's.
+///
+/// Thread-safety: called on any thread while the sink works.
+public protocol MeasuredSink: MediaSink {
+    /// Adds the sink's own numbers, and its state where it has one.
+    func fill(_ statistics: inout NodeStatistics)
 }

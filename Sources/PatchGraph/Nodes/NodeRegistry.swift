@@ -65,12 +65,15 @@ public struct NodeEnvironment: Sendable {
     public var rate: FrameRate?
     /// Virtual time: nothing is dropped, sources go as fast as they are read.
     public var isOffline: Bool
+    /// What the nodes of an engine use together.
+    public var shared: SharedWork
     /// Tells the engine, the script and the operator what happened.
     public var report: @Sendable (NodeEvent) -> Void
 
     public init(
         nodeID: NodeID, location: SourceLocation? = nil, graphDirectory: String = ".", bindings: [String: String] = [:],
         width: Int = 1280, height: Int = 720, rate: FrameRate? = nil, isOffline: Bool = false,
+        shared: SharedWork = SharedWork(),
         report: @escaping @Sendable (NodeEvent) -> Void = { _ in }
     ) {
         self.nodeID = nodeID
@@ -81,6 +84,7 @@ public struct NodeEnvironment: Sendable {
         self.height = height
         self.rate = rate
         self.isOffline = isOffline
+        self.shared = shared
         self.report = report
     }
 }

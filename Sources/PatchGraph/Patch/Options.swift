@@ -14,6 +14,43 @@ public struct Secret: Hashable, Sendable, CustomStringConvertible, CustomReflect
         self.redacted = redacted
     }
 
+    /// An address that somebody wrote in the open: a password (`user:password@`) and the values of queries that hold one
+    /// (`passphrase=`, `password=`, `token=`, `key=`, `streamkey=`) are hidden all the same.
+    public init(url: String) {
+        value = url
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else {
+            redacted = url
+            return
+        }
+        let start = url.index(colon, offsetBy: 3)
+        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        var host = url[start..<end]
+        var shown = String(url[..<start])
+        if let at = host.lastIndex(of: "@") {
+            if let password = host[..<at].firstIndex(of: ":") {
+                shown += host[..<password] + ":<secret>"
+            } else {
+                shown += host[..<at]
+            }
+            host = host[at...]
+        }
+        shown += host
+        let question = url[end...].firstIndex(of: "?") ?? url.endIndex
+        shown += url[end..<question]
+        if question < url.endIndex {
+            let parts = url[url.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
+            shown +=
+                "?"
+                + parts.map { part in
+                    guard let equals = part.firstIndex(of: "=") else { return String(part) }
+                    let isHidden = Secret.hiddenQueries.contains(part[..<equals].lowercased())
+                    return isHidden ? part[...equals] + "<secret>" : String(part)
+                }.joined(separator: "&")
+        }
+        redacted = shown
+    }
+    private static let hiddenQueries: Set<String> = ["passphrase", "password", "token", "key", "streamkey"]
+
     public var description: String { redacted }
     public var customMirror: Mirror { Mirror(self, children: ["redacted": redacted]) }
 }
@@ -144,11 +181,11 @@ public struct NodeOptions: Hashable, Sendable {
         else { return nil }
         return (width, height)
     }
-    /// A text that may be secret: a plain string counts as one that hides nothing.
+    /// A text that may be secret: of a plain string only passwords in addresses are hidden.
     public func secret(_ name: String) -> Secret? {
         switch values[name] {
         case .secret(let secret)?: secret
-        case .string(let string)?: Secret(value: string, redacted: string)
+        case .string(let string)?: Secret(url: string)
         default: nil
         }
     }

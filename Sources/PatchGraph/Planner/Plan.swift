@@ -234,6 +234,8 @@ public struct PlanSink: Sendable {
     public let sounds: [Int]
     public let audio: AudioFormat?
     public let queue: QueuePolicy
+    /// The place of the first sink that is given the same pictures and the same sound: this one's own, if none is.
+    public let tap: Int
     /// A sink that shows nothing on this machine (a display without a screen) and is left out.
     public let isLeftOut: Bool
 }

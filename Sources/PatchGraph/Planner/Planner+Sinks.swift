@@ -12,7 +12,7 @@ extension Planner {
             plan.sinks.append(
                 PlanSink(
                     id: node.id, kind: node.kind, location: node.location, slot: nil, video: nil, sounds: [],
-                    audio: nil, queue: .dropNewest(depth: 1), isLeftOut: true))
+                    audio: nil, queue: .dropNewest(depth: 1), tap: plan.sinks.count, isLeftOut: true))
             pictures[node.id] = picture
             return
         }
@@ -30,10 +30,11 @@ extension Planner {
             pictures[node.id] = .stored(stored)
         }
         let sounds = request.audio == nil ? [] : try sounds(into: node.id, checked)
+        let same = plan.sinks.firstIndex { $0.slot == slot && $0.sounds == sounds && $0.audio == request.audio }
         plan.sinks.append(
             PlanSink(
                 id: node.id, kind: node.kind, location: node.location, slot: slot, video: request.video,
-                sounds: sounds, audio: request.audio, queue: request.queue,
+                sounds: sounds, audio: request.audio, queue: request.queue, tap: same ?? plan.sinks.count,
                 isLeftOut: false))
     }
 

@@ -56,7 +56,7 @@ public final class ScriptHost: Sendable {
             let built = Self.catching {
                 let script = try GraphScript(path: path, registry: registry, catalog: catalog, options: options)
                 try script.load(carrying: nil)
-                return script.model.patch
+                return script.model.livePatch
             }
             result.notify { $0 = built }
         }

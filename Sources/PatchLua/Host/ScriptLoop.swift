@@ -31,7 +31,7 @@ final class ScriptLoop {
             let script = try makeScript()
             try script.load(carrying: nil)
             self.script = script
-            return script.model.patch
+            return script.model.livePatch
         }
         owner.mailbox.notify { $0.started = first }
         guard case .success = first else { return }
@@ -132,6 +132,7 @@ final class ScriptLoop {
         func handlers(_ kind: GraphModel.NodeHandlerKind) -> [LuaReference] {
             script.model.nodeHandlers[GraphModel.NodeHandlerKey(node: node, kind: kind)] ?? []
         }
+        if let (session, stream) = script.model.session(ofNode: node) { tell(session, stream, event, host) }
         switch event {
         case .lost(let error):
             perform(handlers(.onLost), host) { call in
@@ -151,6 +152,28 @@ final class ScriptLoop {
             }
         case .key(let key): pressed(key, host)
         case .notice, .closed, .ended: break
+        }
+    }
+
+    /// What happens to a session's stream: states and reasons, with the stream's name. A source's are told in the words of
+    /// publishers.
+    private func tell(_ session: GraphModel.Session, _ stream: String, _ event: NodeEvent, _ host: any GraphHost) {
+        func tell(_ handlers: [LuaReference], _ text: String) {
+            perform(handlers, host) { call in
+                call.push(text)
+                call.push(stream)
+                return 2
+            }
+        }
+        switch event {
+        case .state(let state): tell(session.stateHandlers, state)
+        case .problem(let error): tell(session.errorHandlers, error.description)
+        case .lost(let error):
+            tell(session.errorHandlers, error.description)
+            tell(session.stateHandlers, "retrying")
+        case .back: tell(session.stateHandlers, "live")
+        case .ended: tell(session.stateHandlers, "ended")
+        case .notice, .key, .closed: break
         }
     }
 
@@ -196,8 +219,8 @@ final class ScriptLoop {
         let before = script.model
         do {
             try script.perform(handlers, arguments: arguments)
-            if GraphScript.isRewired(before.patch, script.model.patch) {
-                do { try host.apply(script.model.patch, reload: false) } catch {
+            if GraphScript.isRewired(before.livePatch, script.model.livePatch) {
+                do { try host.apply(script.model.livePatch, reload: false) } catch {
                     script.undo(to: before)
                     script.edits.removeAll()
                     throw error
@@ -233,7 +256,7 @@ final class ScriptLoop {
             next.operatorValue = { host.controlValue($0) }
             try next.load(carrying: script?.carriedState())
             next.edits.removeAll()
-            try host.apply(next.model.patch, reload: true)
+            try host.apply(next.model.livePatch, reload: true)
             next.takeOverOptions(from: host)
             next.host = host
             let old = script

@@ -70,6 +70,7 @@ struct GraphModel {
     /// By the index of their nodes.
     var mixers: [Int: Mixer] = [:]
     var secrets: [Secret] = []
+    var sessions: [Session] = []
     var animations: [Animation] = []
 
     var keyHandlers: [String: [LuaReference]] = [:]

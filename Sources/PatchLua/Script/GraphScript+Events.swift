@@ -58,7 +58,7 @@ extension GraphScript {
         define("print") { script, call in try script.log(call) }
     }
 
-    private func handler(at index: Int32, _ name: String, _ call: LuaCall) throws -> LuaReference {
+    func handler(at index: Int32, _ name: String, _ call: LuaCall) throws -> LuaReference {
         guard call.kind(index) == .function else {
             let isResult = call.isAbsent(index)
             throw call.error(
@@ -78,6 +78,7 @@ extension GraphScript {
             + model.keyHandlers.values.reduce(0) { $0 + $1.count }
             + model.nodeHandlers.values.reduce(0) { $0 + $1.count }
             + model.controls.reduce(0) { $0 + $1.changeHandlers.count }
+            + model.sessions.reduce(0) { $0 + $1.stateHandlers.count + $1.errorHandlers.count }
     }
 
     private func addTimer(_ name: String, repeats: Bool, _ call: LuaCall) throws -> Int32 {
@@ -144,6 +145,7 @@ extension GraphScript {
         restored.looks = model.looks
         restored.groups = model.groups
         restored.secrets = model.secrets
+        restored.sessions = model.sessions(undoneTo: before)
         restored.animations = model.animations
         restored.derivedIDs = model.derivedIDs
         model = restored
@@ -153,8 +155,9 @@ extension GraphScript {
     static func isRewired(_ a: Patch, _ b: Patch) -> Bool {
         a.nodes.count != b.nodes.count || a.wires != b.wires
             || zip(a.nodes, b.nodes).contains { before, after in
-                // A mixer's slots are part of what it is.
-                before.isWatched != after.isWatched || before.kind == "mixer" && before.body != after.body
+                before.id != after.id
+                    // A mixer's slots are part of what it is.
+                    || before.isWatched != after.isWatched || before.kind == "mixer" && before.body != after.body
             }
     }
 }

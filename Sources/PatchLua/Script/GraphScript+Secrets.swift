@@ -47,7 +47,7 @@ extension GraphScript {
         }
     }
 
-    private func push(_ secret: Secret, _ call: LuaCall) throws -> Int32 {
+    func push(_ secret: Secret, _ call: LuaCall) throws -> Int32 {
         if let known = model.secrets.firstIndex(of: secret) {
             call.push(Handle(.secret, known))
             return 1

@@ -122,6 +122,7 @@ final class GraphScript {
         installEvents(call)
         installModules(call)
         installSecrets(call)
+        installSessions()
         installKernels(call)
         installMixers(call)
         installTransitions(call)

@@ -138,7 +138,8 @@ struct OptionReader {
             value = .secret(secret)
             address = secret.value
         } else if let text = call.string(index) {
-            value = .string(text)
+            let secret = Secret(url: text)
+            value = secret.redacted == text ? .string(text) : .secret(secret)
             address = text
         } else {
             throw wrong(schema, index, "a URL or a secret")

@@ -45,8 +45,14 @@ public struct ScriptOptions: Sendable {
     }
 
     /// Reads `NAME=value` lines; empty lines and those that begin with `#` are skipped.
-    /// - Throws: `PatchError.notFound` when the file cannot be read.
+    /// - Throws: `PatchError.notFound` when the file cannot be read, `PatchError.usage` when others than its owner may read it.
     public static func secrets(fromFile path: String) throws -> [String: String] {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & 0o077 != 0 || status.st_uid != geteuid() && geteuid() != 0 {
+            throw PatchError(
+                .usage, "the secrets file '\(path)' may be read or written by others than you",
+                remedy: "chmod 600 it\(status.st_uid == geteuid() ? "" : ", as its owner")")
+        }
         var secrets: [String: String] = [:]
         for line in try ScriptFiles.read(path, limit: 1 << 20).split(separator: "\n") where !line.hasPrefix("#") {
             guard let equals = line.firstIndex(of: "=") else { continue }

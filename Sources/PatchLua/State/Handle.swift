@@ -6,7 +6,7 @@ import PatchMedia
 /// Thread-safety: a value.
 struct Handle: Hashable {
     enum Tag: Int32, CaseIterable {
-        case node, port, media, control, look, group, secret, animation, namespace, slots, slot
+        case node, port, media, control, look, group, secret, animation, namespace, slots, slot, session
         // Inside kernels.
         case pixel, reader, parameters
 
@@ -23,6 +23,7 @@ struct Handle: Hashable {
             case .namespace: "a family of filters (write filter.name{ … })"
             case .slots: "the slots of a mixer"
             case .slot: "a slot of a mixer"
+            case .session: "a session"
             case .pixel: "a pixel value"
             case .reader: "an input of a kernel"
             case .parameters: "the parameters of a kernel"

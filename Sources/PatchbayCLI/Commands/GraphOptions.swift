@@ -1,3 +1,4 @@
+import Glibc
 import Patchbay
 
 /// The options that every command with a graph file takes.
@@ -12,6 +13,8 @@ struct GraphOptions {
     var threads: Int?
     /// Cores for the render threads.
     var affinity: [Int]
+    /// Text of secrets by name.
+    var secrets: [String: String]
     /// Seconds.
     var duration: Double?
 
@@ -26,6 +29,9 @@ struct GraphOptions {
             name: "set", value: "NAME=VALUE", summary: "start value of a control (param, toggle, choice, …)",
             repeats: true),
         .init(name: "size", value: "WxH", summary: "canvas for nodes without a size of their own"),
+        .init(
+            name: "secrets", value: "FILE",
+            summary: "NAME=value lines, for secret \"NAME\"; else the file that PATCHBAY_SECRETS names"),
         .init(name: "fps", value: "RATE", summary: "frames a second: 30, 29.97 or 30000/1001"),
     ]
     static let running: [CommandSpecification.Option] = [
@@ -45,6 +51,8 @@ struct GraphOptions {
         threads = try arguments.integer("threads", in: 1...64)
         affinity = try arguments.cores("affinity")
         duration = try arguments.seconds("duration")
+        let file = arguments.value("secrets") ?? getenv("PATCHBAY_SECRETS").map { String(cString: $0) }
+        secrets = try file.map { try ScriptOptions.secrets(fromFile: $0) } ?? [:]
     }
 }
 
@@ -54,6 +62,7 @@ extension SessionOptions {
         self.isOffline = isOffline
         bindings = options.bindings
         settings = options.settings
+        secrets = options.secrets
         size = options.size
         rate = options.rate
         workers = options.threads

@@ -5,7 +5,7 @@ enum RenderCommand: Command {
     static let specification = CommandSpecification(
         name: "render", summary: "Run a graph offline: exact, as fast as it goes, no frame lost",
         operands: [GraphOptions.graphOperand],
-        options: GraphOptions.shared + GraphOptions.running + [GraphOptions.json],
+        options: GraphOptions.shared + GraphOptions.running + RunReports.options,
         discussion: """
             It ends with the graph's sources, or after --duration of graph time. The graph's own
             recorders and raw outputs take the result. A terminal shows a progress bar.
@@ -16,6 +16,6 @@ enum RenderCommand: Command {
         ])
 
     static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        try SessionRun(GraphOptions(arguments), isOffline: true, json: arguments.has("json"), console).run()
+        try SessionRun(GraphOptions(arguments), isOffline: true, RunReports(arguments), console).run()
     }
 }

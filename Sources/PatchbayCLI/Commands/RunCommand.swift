@@ -5,7 +5,7 @@ enum RunCommand: Command {
     static let specification = CommandSpecification(
         name: "run", summary: "Run a graph live and put every save of its file on air",
         operands: [GraphOptions.graphOperand],
-        options: GraphOptions.shared + GraphOptions.running + [GraphOptions.json],
+        options: GraphOptions.shared + GraphOptions.running + RunReports.options,
         discussion: """
             It runs until Ctrl-C, SIGTERM, the end of --duration, or the end of all sources.
             The first Ctrl-C finishes files and connections properly; a second one ends at once.
@@ -19,6 +19,6 @@ enum RunCommand: Command {
         ])
 
     static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        try SessionRun(GraphOptions(arguments), isOffline: false, json: arguments.has("json"), console).run()
+        try SessionRun(GraphOptions(arguments), isOffline: false, RunReports(arguments), console).run()
     }
 }

@@ -10,13 +10,15 @@ final class SessionRun: Sendable {
     private let isOffline: Bool
     private let reporter: EventReporter
     private let console: Console
+    private let reports: RunReports
     private let isInterrupted = Atomic(false)
 
-    init(_ options: GraphOptions, isOffline: Bool, json: Bool, _ console: Console) {
+    init(_ options: GraphOptions, isOffline: Bool, _ reports: RunReports, _ console: Console) {
         self.options = options
         self.isOffline = isOffline
         self.console = console
-        reporter = EventReporter(console, json: json)
+        self.reports = reports
+        reporter = EventReporter(console, json: reports.isJSON)
     }
 
     /// - Throws: `PatchError` when the graph does not get on air.
@@ -25,6 +27,11 @@ final class SessionRun: Sendable {
         var settings = SessionOptions(options, isOffline: isOffline)
         settings.onEvent = { reporter.report($0) }
         let session = try PatchbaySession(settings)
+        let metrics = try reports.metrics.map { address in
+            try MetricsServer(address) { [weak session] in StatusText.prometheus(session?.statistics ?? .init()) }
+        }
+        defer { metrics?.stop() }
+        if let metrics { reporter.note("metrics on port \(metrics.port)") }
         try Signals.onInterrupt { [self] in
             isInterrupted.store(true, ordering: .relaxed)
             reporter.note("finishing; Ctrl-C again ends at once")
@@ -40,13 +47,65 @@ final class SessionRun: Sendable {
         }
         reporter.started()
         let ticker = try StatusTicker(session, console, isOffline: isOffline, duration: options.duration)
+        let printer = try reports.printsStatistics ? StatisticsPrinter(session, reporter) : nil
         let end = session.waitUntilFinished()
+        printer?.stop()
         ticker.stop()
         console.endStatus()
         reporter.summary(session.statistics, end)
         if case .failed(let error) = end { throw error }
         if isInterrupted.load(ordering: .relaxed) { return .interrupted }
         return reporter.hasFailedSinks ? .media : .success
+    }
+}
+
+/// What `run` and `render` tell while they work.
+struct RunReports {
+    /// Events as lines of JSON instead of text.
+    var isJSON: Bool
+    /// Running numbers as a line of JSON a second.
+    var printsStatistics: Bool
+    /// Where Prometheus finds them; nil is nowhere.
+    var metrics: String?
+
+    static let options: [CommandSpecification.Option] = [
+        GraphOptions.json,
+        .init(name: "stats", value: "json", summary: "print running numbers, a line of JSON a second"),
+        .init(name: "metrics", value: "PORT", summary: "answer Prometheus on 127.0.0.1:PORT, or on ADDRESS:PORT"),
+    ]
+
+    /// - Throws: `PatchError.usage` for a form of numbers that there is not.
+    init(_ arguments: Arguments) throws {
+        isJSON = arguments.has("json")
+        let form = arguments.value("stats")
+        guard form == nil || form == "json" else {
+            throw PatchError(.usage, "--stats '\(form ?? "")' is no form of numbers", remedy: "write --stats json")
+        }
+        printsStatistics = form != nil
+        metrics = arguments.value("metrics")
+    }
+}
+
+/// Prints the running numbers once a second.
+private final class StatisticsPrinter: Sendable {
+    private let isStopped = Monitor(false)
+    private let thread: PosixThread
+
+    init(_ session: PatchbaySession, _ reporter: EventReporter) throws {
+        let isStopped = isStopped
+        thread = try PosixThread(name: "statistics") {
+            var due = monotonicNanoseconds()
+            while true {
+                due += 1_000_000_000
+                if isStopped.wait(until: due, { $0 ? true : nil }) != nil { return }
+                reporter.numbers(session.statistics)
+            }
+        }
+    }
+
+    func stop() {
+        isStopped.notify { $0 = true }
+        thread.join()
     }
 }
 

@@ -75,6 +75,9 @@ final class EventReporter: Sendable {
         }
     }
 
+    /// Running numbers, as JSON whatever the form of events is.
+    func numbers(_ statistics: EngineStatistics) { emit("stats", [("statistics", StatusText.json(statistics))]) }
+
     /// The last words of a run.
     func summary(_ statistics: EngineStatistics, _ end: SessionEnd) {
         if isJSON {

@@ -28,24 +28,4 @@ enum StatusText {
         let fraction = String(scaled % scale)
         return "\(sign)\(scaled / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
     }
-
-    static func json(_ statistics: EngineStatistics) -> JSON {
-        .object([
-            ("ticks", .integer(Int(statistics.ticks))), ("late", .integer(Int(statistics.late))),
-            ("generation", .integer(statistics.generation)), ("p50us", .number(statistics.p50)),
-            ("p99us", .number(statistics.p99)),
-            (
-                "nodes",
-                .array(
-                    statistics.nodes.map { node in
-                        .object([
-                            ("node", .string(node.id)), ("kind", .string(node.kind)),
-                            ("frames", .integer(Int(node.frames))), ("drops", .integer(Int(node.drops))),
-                            ("queueDepth", .integer(node.queueDepth)), ("p50us", .number(node.p50)),
-                            ("p99us", .number(node.p99)), ("state", .text(node.state.isEmpty ? nil : node.state)),
-                        ])
-                    })
-            ),
-        ])
-    }
 }
