@@ -90,6 +90,30 @@ import Testing
         #expect(growth < 4 << 20, "grew by \(growth) bytes: \(memory)")
     }
 
+    /// A number that was set after a handler's edit stays when a source changes its format and the graph is planned anew.
+    @Test func aNumberSetOnAirStaysWhenASourceChangesItsFormat() throws {
+        let source = ShrinkingSource()
+        let sink = CollectingSink(VideoFormat(.rgba, width: 64, height: 48))
+        let engine = try makeEngine(registry(sources: ["flat": source], sinks: ["view": sink]), live: true)
+        try engine.load(try patch(scale: 1))
+        try engine.start()
+        #expect(sink.waitFor(2))
+        // The edit knows 0.25; what is set afterwards, the engine alone.
+        try engine.load(try patch(scale: 0.25, filters: 2), isReload: false)
+        #expect(engine.setParameter(node: "f0", name: "scale", .constant([0.5])))
+        #expect(engine.setParameter(node: "f1", name: "offset", .constant([0.2])))
+        let generation = engine.statistics.generation
+        source.isSmall.store(true, ordering: .relaxed)
+        let deadline = monotonicNanoseconds() + 20_000_000_000
+        while engine.statistics.generation == generation, monotonicNanoseconds() < deadline { pause(2_000_000) }
+        #expect(engine.statistics.generation == generation + 1)
+        let count = sink.all.count
+        #expect(sink.waitFor(count + 3))
+        engine.stop()
+        // 0.5 · 200 + 0.2 · 255 and so on.
+        #expect(sink.all.last?.first == [151, 101, 76, 255], "\(sink.all.suffix(3))")
+    }
+
     @Test func operatorsSettingsAndRampsSurviveAReload() throws {
         let sink = CollectingSink(VideoFormat(.rgba, width: 64, height: 48))
         let engine = try makeEngine(registry(sources: ["flat": flat()], sinks: ["view": sink]), live: true)
@@ -201,4 +225,19 @@ func residentBytes() -> Int {
     let fields = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
         separator: " ")
     return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * 4096
+}
+
+/// One colour in 64×48, and in 32×24 once `isSmall`.
+private final class ShrinkingSource: MediaSource {
+    let isSmall = Atomic(false)
+    private let frames = [(64, 48), (32, 24)].map { width, height in
+        let frame = Frame(allocating: VideoFormat(.rgba, width: width, height: height))
+        fill(frame, (200, 100, 50, 255))
+        return frame
+    }
+
+    func open() throws -> SourceFormat { SourceFormat(video: frames[0].format, rate: FrameRate(30)) }
+    func start() throws {}
+    func frame(at tick: Tick) -> SourceReading { .frame(frames[isSmall.load(ordering: .relaxed) ? 1 : 0]) }
+    func stop() {}
 }

@@ -128,7 +128,7 @@ private struct Scheduler {
             next.inherit(from: current)
         }
         engine.parameters.commit(
-            next.plan.parameters, controls: next.plan.controls, isReload: next.isReload)
+            next.plan.parameters, controls: next.plan.controls, from: next.origin)
         executor = next
         fade = nextFade
         fadeStep = 0

@@ -25,10 +25,10 @@ extension Engine {
     /// - Throws: `PatchError` with node, line and remedy.
     @discardableResult
     public func load(_ patch: Patch, isReload: Bool = true) throws -> LoadReport {
-        try loading.withLock { _ in try performLoad(patch, isReload) }
+        try loading.withLock { _ in try performLoad(patch, isReload ? .file : .edit) }
     }
 
-    private func performLoad(_ patch: Patch, _ isReload: Bool) throws -> LoadReport {
+    private func performLoad(_ patch: Patch, _ origin: PatchOrigin) throws -> LoadReport {
         guard !air.withLock({ $0.isStopping }) else { throw PatchError(.usage, "the engine has stopped") }
         let begin = monotonicNanoseconds()
         let (rate, generation) = control.withLock { ($0.rate, $0.generation + 1) }
@@ -48,7 +48,7 @@ extension Engine {
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
             let sounds = plan.sounds.compactMap { nodes.used[$0.id] }
             executor = PlanExecutor(
-                plan: plan, generation: generation, isReload: isReload, sources: sources, sinks: sinks,
+                plan: plan, generation: generation, origin: origin, sources: sources, sinks: sinks,
                 sounds: sounds, pools: pools,
                 workers: workers.count)
             try openSinks(plan, nodes, &problems)
@@ -147,7 +147,7 @@ extension Engine {
             _ = air.wait { $0.current === executor || !$0.isRunning || $0.isBeforeTick ? true : nil }
         } else {
             parameters.commit(
-                executor.plan.parameters, controls: executor.plan.controls, isReload: executor.isReload)
+                executor.plan.parameters, controls: executor.plan.controls, from: executor.origin)
         }
     }
 
@@ -163,8 +163,12 @@ extension Engine {
             for instance in instances { instance.close(until: monotonicNanoseconds() + 10_000_000_000) }
         case .formatChanged(let instance, let format):
             instance.changeFormat(to: format)
-            guard let patch = control.withLock({ $0.patch }) else { return }
-            do { try load(patch) } catch {
+            do {
+                try loading.withLock { _ in
+                    guard let patch = control.withLock({ $0.patch }) else { return }
+                    _ = try performLoad(patch, .onAir)
+                }
+            } catch {
                 let placed = error as? PatchError ?? PatchError(.graph, "\(error)")
                 report(instance.id, .problem(placed), instance.location)
             }

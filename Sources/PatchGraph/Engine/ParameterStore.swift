@@ -179,19 +179,19 @@ final class ParameterStore: Sendable {
 
     /// A plan goes on air: parameters whose value changed take the new one; entries that it does not use and controls that it
     /// does not declare are forgotten.
-    /// - Parameter isReload: the values are those of the graph file, to be compared with the file's before; else they are
-    ///   the present ones as the script knows them.
-    func commit(_ parameters: [PlanParameter], controls: [Control], isReload: Bool) {
+    func commit(_ parameters: [PlanParameter], controls: [Control], from origin: PatchOrigin) {
         state.withLock { state in
             for parameter in parameters {
                 let entry = state.entries[parameter.storeIndex]
-                let known = isReload ? entry.declared : entry.assigned ?? entry.declared
-                guard known != parameter.declared else { continue }
-                if isReload {
+                switch origin {
+                case .file:
+                    guard entry.declared != parameter.declared else { continue }
                     state.entries[parameter.storeIndex].declared = parameter.declared
                     state.entries[parameter.storeIndex].assigned = nil
-                } else {
+                case .edit:
+                    guard entry.assigned ?? entry.declared != parameter.declared else { continue }
                     state.entries[parameter.storeIndex].assigned = parameter.declared
+                case .onAir: continue
                 }
                 Self.set(parameter.declared, at: parameter.storeIndex, in: &state)
             }
@@ -308,4 +308,16 @@ extension Control {
         case (.point, _): "takes a point"
         }
     }
+}
+
+/// Where a patch comes from, which says what its parameters' values mean.
+///
+/// Thread-safety: a value.
+enum PatchOrigin {
+    /// A graph file: values that it says as before leave the present ones alone.
+    case file
+    /// An edit of the running patch: its values are the present ones.
+    case edit
+    /// The running patch itself, planned anew: its values may be older than the present ones, which stay.
+    case onAir
 }

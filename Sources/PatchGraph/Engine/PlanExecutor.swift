@@ -11,7 +11,7 @@ final class PlanExecutor: @unchecked Sendable {
     let plan: Plan
     let generation: Int
     /// The plan is of a graph file read anew, not of an edit by its handlers.
-    let isReload: Bool
+    let origin: PatchOrigin
     /// The open node behind each of the plan's sources and sinks.
     let sources: [Instance]
     let sinks: [Instance]
@@ -93,13 +93,13 @@ final class PlanExecutor: @unchecked Sendable {
     let starved = Atomic<Int64>(0)
 
     init(
-        plan: Plan, generation: Int, isReload: Bool, sources: [Instance], sinks: [Instance],
+        plan: Plan, generation: Int, origin: PatchOrigin, sources: [Instance], sinks: [Instance],
         sounds: [Instance], pools store: PoolStore,
         workers: Int
     ) {
         self.plan = plan
         self.generation = generation
-        self.isReload = isReload
+        self.origin = origin
         self.sources = sources
         self.sinks = sinks
         self.sounds = sounds
