@@ -93,7 +93,7 @@ let package = Package(
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),
         tests("PatchbayStructureTests", "PatchTesting"),
-        tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI"),
+        tests("PatchbayEndToEndTests", "PatchMedia PatchTesting PatchbayCLI", exclude: ["Fixtures"]),
     ].filter { !$0.isTest || chosenTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

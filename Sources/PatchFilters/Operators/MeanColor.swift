@@ -4,7 +4,7 @@ import PatchMedia
 /// `meanColor`: the mean of a picture as one pixel, `half4`, and as data: `color` (R'G'B'A, straight) and `luminance`.
 ///
 /// The mean of the stored codes, encoded and premultiplied, exact before it becomes a half float. Y'CbCr pictures are summed
-/// plane by plane and converted once. Luminance weighs R'G'B' by BT.601's 0.299, 0.587, 0.114.
+/// plane by plane and converted once. Luminance weighs R'G'B' by .2125 .7154 .0721, as the library's filters do.
 /// Thread-safety: as `NativeOperator`.
 final class MeanColor: NativeOperator, @unchecked Sendable {
     // Unchecked: `sums` is written by the bands of one `process`, each its own part, and read after they are done.
@@ -63,7 +63,7 @@ final class MeanColor: NativeOperator, @unchecked Sendable {
             let alpha = color[3]
             for channel in 0..<3 { call.data[channel] = alpha > 0 ? color[channel] / alpha : 0 }
             call.data[3] = alpha
-            call.data[4] = 0.299 * call.data[0] + 0.587 * call.data[1] + 0.114 * call.data[2]
+            call.data[4] = 0.2125 * call.data[0] + 0.7154 * call.data[1] + 0.0721 * call.data[2]
         }
         return .filled
     }

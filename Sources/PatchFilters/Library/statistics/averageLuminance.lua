@@ -1,7 +1,7 @@
 -- The mean luminance of the picture, everywhere, as grey: .2125 .7154 .0721 of the mean colour.
 --
 -- Encoded values; see-through pixels count by their alpha. The result is opaque: alpha is not kept. No parameters. As data,
--- `node:onData(function(d) … end)`: d.color = {r, g, b, a} and d.luminance.
+-- `node:onData(function(d) … end)`: d.color = {r, g, b, a}, straight, and d.luminance (.2125 .7154 .0721 of it).
 return kernel {
   summary = "Shows the picture's mean luminance.",
   keepsAlpha = false,
