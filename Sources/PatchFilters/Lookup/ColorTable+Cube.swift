@@ -30,7 +30,7 @@ extension ColorTable {
                 guard table == nil else {
                     throw text.error(
                         table?.shape == shape ? "a second size" : "both a 1D and a 3D table",
-                        "export one 3D table without a shaper")
+                        "a .cube file holds one of them: export a 3D table of 33 or 65 points without a shaper")
                 }
                 let limit = shape == .curves ? Self.curveLimit : Self.cubeLimit
                 guard words.count == 2, let size = text.integer(words[1]), (2...limit).contains(size) else {
