@@ -1,25 +1,28 @@
 import Foundation
 
-/// Writes a Swift file that holds the texts of all `Library/CATEGORY/NAME.lua`: `EmbedFiltersTool LIBRARY OUTPUT`.
+/// Writes a Swift file that holds the texts of all `LIBRARY/CATEGORY/NAME.lua`, and those of `LOOKS/NAME.lua` as the category
+/// `looks`: `EmbedFiltersTool LIBRARY LOOKS OUTPUT`.
 @main
 struct EmbedFiltersTool {
     static func main() throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 3 else {
-            FileHandle.standardError.write(Data("usage: EmbedFiltersTool LIBRARY OUTPUT\n".utf8))
+        guard arguments.count == 4 else {
+            FileHandle.standardError.write(Data("usage: EmbedFiltersTool LIBRARY LOOKS OUTPUT\n".utf8))
             exit(2)
         }
         let library = URL(fileURLWithPath: arguments[1])
         let manager = FileManager.default
         var swift = """
-            // Made by the EmbedFilters plugin from Library/CATEGORY/NAME.lua.
+            // Made by the EmbedFilters plugin from Library/CATEGORY/NAME.lua and graphs/looks/NAME.lua.
 
             extension FilterLibrary {
                 static let entries: [Entry] = [
 
             """
-        for category in try manager.contentsOfDirectory(atPath: library.path).sorted() where !category.hasPrefix(".") {
-            let folder = library.appending(path: category)
+        var folders = try manager.contentsOfDirectory(atPath: library.path).sorted().filter { !$0.hasPrefix(".") }
+            .map { (category: $0, folder: library.appending(path: $0)) }
+        folders.append(("looks", URL(fileURLWithPath: arguments[2])))
+        for (category, folder) in folders {
             for file in try manager.contentsOfDirectory(atPath: folder.path).sorted() where file.hasSuffix(".lua") {
                 let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
                 // Two families have words of their own in scripts: blend.NAME and transition.NAME.
@@ -38,6 +41,6 @@ struct EmbedFiltersTool {
             }
         }
         swift += "    ]\n}\n"
-        try swift.write(toFile: arguments[2], atomically: true, encoding: .utf8)
+        try swift.write(toFile: arguments[3], atomically: true, encoding: .utf8)
     }
 }

@@ -2,7 +2,8 @@ import Glibc
 import PatchMedia
 
 /// The Lua texts of filters, one file a filter under `CATEGORY/NAME.lua`, and under `shared/NAME.lua` the formulas that
-/// several of them use: `require "library.NAME"`.
+/// several of them use: `require "library.NAME"`. With them come the looks of graphs/looks, `require "looks.NAME"`, for graphs
+/// in whose own folder there is none of that name.
 ///
 /// Thread-safety: a value.
 public struct FilterLibrary: Sendable {
@@ -18,20 +19,27 @@ public struct FilterLibrary: Sendable {
 
     private let byName: [String: Entry]
     private let modules: [String: String]
+    private let looks: [String: String]
     /// All names, sorted.
     public let names: [String]
 
     private init(_ entries: [Entry]) {
-        let (shared, filters) = (entries.filter { $0.category == "shared" }, entries.filter { $0.category != "shared" })
+        func texts(_ category: String) -> [String: String] {
+            Dictionary(
+                entries.filter { $0.category == category }.map { ($0.name, $0.source) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        (modules, looks) = (texts("shared"), texts("looks"))
+        let filters = entries.filter { $0.category != "shared" && $0.category != "looks" }
         byName = Dictionary(filters.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        modules = Dictionary(shared.map { ($0.name, $0.source) }, uniquingKeysWith: { first, _ in first })
         names = byName.keys.sorted()
     }
 
-    /// Reads a library from a folder, as `Sources/PatchFilters/Library` is one: for trying a filter without a build.
+    /// Reads a library from a folder, as `Sources/PatchFilters/Library` is one: for trying a filter without a build. Looks are
+    /// the program's own.
     /// - Throws: `PatchError.notFound` when a folder or file cannot be read.
     public init(folder: String) throws {
-        var entries: [Entry] = []
+        var entries = Self.entries.filter { $0.category == "looks" }
         for category in try Self.list(folder) {
             for file in try Self.list("\(folder)/\(category)") where file.hasSuffix(".lua") {
                 let name = String(file.dropLast(4))
@@ -52,6 +60,12 @@ public struct FilterLibrary: Sendable {
 
     /// Names of all shared modules, sorted.
     public var moduleNames: [String] { modules.keys.sorted() }
+
+    /// The Lua text of what `require "looks.NAME"` loads where the graph's folder has no such file.
+    public func look(_ name: String) -> String? { looks[name] }
+
+    /// Names of all looks, sorted.
+    public var lookNames: [String] { looks.keys.sorted() }
 
     /// The folder that a filter is in, such as `color` or `blend`; nil when there is none of that name.
     public func category(of name: String) -> String? { byName[name]?.category }

@@ -37,7 +37,7 @@ enum FakeGraph {
                         .record([OptionSchema("width", .number(0...100), ""), OptionSchema("color", .color, "")]), "",
                         live: true),
                 ]),
-            source("input", [size, fps, mirror, OptionSchema("default", .string, "")]),
+            source("input", [size, fps, mirror, OptionSchema("default", .choice(["camera", "host", "test"]), "")]),
             source("stream", [OptionSchema("url", .url, "", required: true)]),
             sink(
                 "rawDataOutput", [size, OptionSchema("format", .choice(["bgra", "rgba", "yuv420p"]), ""), file],

@@ -1,4 +1,5 @@
 import Glibc
+import PatchFilters
 import PatchGraph
 import PatchLua
 import PatchMedia
@@ -28,7 +29,7 @@ import Testing
         let looks = Self.names(Self.graphs + "/looks")
         #expect(looks.contains("warm"))
         let workspace = Workspace()
-        _ = system("cp -r '\(Self.graphs)/looks' '\(workspace.folder)/looks'")
+        #expect(FilterLibrary.builtIn.lookNames == looks)
         for name in looks {
             // Groups, and what they are made of: PatchTextTests and the end-to-end tests run them.
             if ["clock", "timer", "ticker", "lowerThird", "place", "stinger"].contains(name) { continue }
@@ -50,10 +51,22 @@ import Testing
     /// Red · 1.2 and blue · 0.8 at full warmth.
     @Test func warmIsWarm() throws {
         let workspace = Workspace()
-        _ = system("cp -r '\(Self.graphs)/looks' '\(workspace.folder)/looks'")
         let patch = try workspace.build("camera{'c'} >> require 'looks.warm' {'look', amount = 1} >> display{'d'}")
         guard case .kernels(let filter)? = patch.node("look")?.body else { return }
         let result = try FilterRunner.run(filter, [[0.5, 0.5, 0.5, 1]], width: 1, parameters: ["amount": [1]])
         FilterRunner.expect(result, [[0.6, 0.5, 0.4, 1]])
+    }
+
+    /// Looks come with the program; a file of the same name beside the graph takes its place.
+    @Test func aLookBesideTheGraphComesFirst() throws {
+        let workspace = Workspace()
+        let text = "camera{'c'} >> require 'looks.warm' {'look'} >> display{'d'}"
+        #expect(try workspace.build(text).node("look")?.kind == "looks.warm")
+        workspace.write("looks/warm.lua", "return kernel{ pixel = function(c) return vec4(c.bgr, c.a) end }")
+        guard case .kernels(let own)? = try workspace.build(text).node("look")?.body else { return }
+        let result = try FilterRunner.run(own, [[0.25, 0.5, 0.75, 1]], width: 1, parameters: [:])
+        FilterRunner.expect(result, [[0.75, 0.5, 0.25, 1]])
+        let error = workspace.errorText("require 'looks.wram'")
+        #expect(error.contains("did you mean \"looks.warm\"?"), "\(error)")
     }
 }

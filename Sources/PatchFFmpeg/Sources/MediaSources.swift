@@ -156,7 +156,8 @@ public enum MediaSources {
                     ),
                     OptionSchema("size", .size, "For devices: size to ask for, before turning.", unit: "px"),
                     OptionSchema(
-                        "default", .choice(["camera"] + standIns.keys.sorted()), "What it is when nothing is bound.",
+                        "default", .choice(["camera"] + standIns.keys.sorted()),
+                        "What it is when nothing is bound: one of these, a file below the graph's folder, or a URL.",
                         default: "an error"),
                     fpsOption,
                 ] + OrientationOptions.schemas),

@@ -35,13 +35,19 @@ extension GraphScript {
         let relative = parts.joined(separator: "/") + ".lua"
         let path = folder + "/" + relative
         guard let real = ScriptFiles.real(path) else {
+            if let text = builtInLook(name) {
+                // A file of that name that appears later takes its place.
+                noteMissing(path)
+                return try run(text, name, relative, call)
+            }
             if name.hasPrefix(KernelLanguage.modulePrefix) { return try language.requireLibrary(catalog.library, call) }
             if let look = try look(named: name.contains(".") ? name : "filter." + name, call) {
                 call.push(Handle(.look, add(look)))
                 return 1
             }
             noteMissing(path)
-            let near = ScriptFiles.names(in: ScriptFiles.folder(of: path), suffix: ".lua")
+            let near = Set(ScriptFiles.names(in: ScriptFiles.folder(of: path), suffix: ".lua"))
+                .union(parts.count == 2 && parts[0] == "looks" ? catalog.library.lookNames : [])
             let prefix = parts.dropLast().map { $0 + "." }.joined()
             throw call.error(
                 "there is no module \"\(name)\": no file \(relative) below the graph's folder",
@@ -52,16 +58,27 @@ extension GraphScript {
         guard ScriptFiles.isBelow(real, folder), ScriptFiles.isRegularFile(real) else {
             throw call.error("module \"\(name)\" lies outside the graph's folder", "copy it into the folder")
         }
-        guard !modulesLoading.contains(name) else {
-            throw call.error(
-                "modules require each other in a ring: \((modulesLoading + [name]).joined(separator: " → "))",
-                "move what both need into a third module")
-        }
         depend(on: real)
         let text: String
         do { text = try ScriptFiles.read(real, limit: options.limits.sourceSize) } catch let error as PatchError {
             throw error.placed(at: call.location)
         }
+        return try run(text, name, relative, call)
+    }
+
+    /// The text of a look that the program comes with.
+    private func builtInLook(_ name: String) -> String? {
+        name.hasPrefix("looks.") ? catalog.library.look(String(name.dropFirst(6))) : nil
+    }
+
+    /// Runs a module and keeps what it returns.
+    private func run(_ text: String, _ name: String, _ relative: String, _ call: LuaCall) throws -> Int32 {
+        guard !modulesLoading.contains(name) else {
+            throw call.error(
+                "modules require each other in a ring: \((modulesLoading + [name]).joined(separator: " → "))",
+                "move what both need into a third module")
+        }
+        guard let modules else { return 0 }
         language.texts[relative] = text
         modulesLoading.append(name)
         defer { modulesLoading.removeLast() }

@@ -303,11 +303,10 @@ extension GraphScript {
         for key in names where schema.positional == nil || key != "name" {
             call.pushField(table, key)
             defer { call.pop() }
-            if let option = schema.options.first(where: { $0.name == key }) {
+            if schema.kind == "input", key == "default" {
+                node.options.values[key] = .string(try inputDefault(call))
+            } else if let option = schema.options.first(where: { $0.name == key }) {
                 node.options.values[key] = try optionReader.read(option, at: -1)
-                if schema.kind == "input", key == "default" {
-                    node.options.values[key] = .string(try inputDefault(call))
-                }
             } else if let parameter = schema.parameters.first(where: { $0.name == key }) {
                 node.parameters[key] = try parameterReader.read(parameter, at: -1)
             } else if schema.ports.contains(key), schema.role != .source {
@@ -371,15 +370,24 @@ extension GraphScript {
 
     /// What an unbound `input` falls back to. It is the script that says it, so it may not lie anywhere as a binding may.
     private func inputDefault(_ call: LuaCall) throws -> String {
-        let text = call.string(-1) ?? ""
-        let words = registry["input"]?.schema.options.first { $0.name == "default" }
-        if case .choice(let choices)? = words?.form, choices.contains(text) { return text }
-        if text == "camera" || text == "test" { return text }
+        var words = ["camera", "test"]
+        if case .choice(let choices)? = registry["input"]?.schema.options.first(where: { $0.name == "default" })?.form {
+            words = choices
+        }
+        guard let text = call.string(-1) else {
+            throw call.error(
+                "default of input is \(call.describe(-1))",
+                "it is \(words.joined(separator: ", ")), a file below the graph's folder, or a URL")
+        }
+        if words.contains(text) { return text }
         if text.hasPrefix("/dev/video") && !text.contains("..") { return text }
         if text.contains("://") {
             let reader = OptionReader(script: self, call: call, kind: "input", role: .source)
             _ = try reader.read(OptionSchema("default", .url, ""), at: -1)
             return text
+        }
+        if !text.contains("."), let near = Spelling.nearest(to: text, in: words) {
+            throw call.error("default of input is \"\(text)\"", "did you mean \"\(near)\"?")
         }
         return try assetPath(text, call)
     }
