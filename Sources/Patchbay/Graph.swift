@@ -27,6 +27,8 @@ public final class Graph: Sendable {
         var depth = 0
         var counts: [String: Int] = [:]
         var listeners: [@Sendable (NodeID, NodeEvent) -> Void] = []
+        /// The slots of each mixer, as they were told.
+        var mixers: [NodeID: [(name: String, slot: MixerSlot)]] = [:]
     }
     let state: Mutex<State>
 
@@ -161,7 +163,7 @@ public final class Graph: Sendable {
         node("recorder", name, options: ["file": .string(file)])
     }
 
-    private func add(
+    func add(
         kind: String, name: String?, body: PatchNode.Body, options: [String: OptionValue],
         parameters: [String: ParameterValue]
     ) -> GraphNode {
@@ -221,9 +223,9 @@ public final class Graph: Sendable {
     /// Several changes as one: they go on air together, at one tick.
     /// - Throws: what `body` throws, and `PatchError` when the changed graph cannot run; the old wiring is back then.
     public func edit(_ body: () throws -> Void) throws {
-        let before = state.withLock { state in
+        let (before, mixers) = state.withLock { state in
             state.depth += 1
-            return state.patch
+            return (state.patch, state.mixers)
         }
         do {
             try body()
@@ -233,6 +235,7 @@ public final class Graph: Sendable {
         } catch {
             state.withLock {
                 $0.patch = before
+                $0.mixers = mixers
                 $0.depth -= 1
             }
             throw error
