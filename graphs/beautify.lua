@@ -5,9 +5,9 @@
 --   PATCHBAY_URL=rtmp://host/live/key patchbay run graphs/beautify.lua  and on air
 --
 -- Save this file while it runs: the new look is on air at the next frame.
-local cam  = input         { "cam", size = "640x360", fps = 30, mirror = true, default = "camera" }
-local fit  = rawDataOutput { "fit", size = "640x360", fill = "fill" }    -- whatever comes, cut to the stream's size
-local raw  = rawDataOutput { "raw", size = "640x360", format = "bgra" }
+local cam  = input         { "cam", size = "1280x720", fps = 30, mirror = true, default = "camera" }
+local fit  = rawDataOutput { "fit", size = "1280x720", fill = "fill" }    -- whatever comes, cut to the stream's size
+local raw  = rawDataOutput { "raw", size = "1280x720", format = "bgra" }
 local view = display       { "local", title = "Patchbay: beautify" }
 
 local smooth  = param  { "smooth", 0.5, min = 0, max = 1, label = "Skin smoothing" }

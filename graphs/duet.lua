@@ -8,30 +8,30 @@ local guest = input { "guest", default = "guest" }
 local seam  = param { "seam", 0.5, min = 0.25, max = 0.75, step = 0.05, label = "Seam" }
 local close = param { "close", 1.12, min = 1, max = 3, label = "How close" }
 
--- Each half shows the middle of its picture, cut to the half's shape; nothing is squeezed.
-local duet = kernel {
-  summary = "Two pictures side by side, each cut to its half.",
-  inputs  = { "left", "right" },
-  params  = {
-    seam   = { 0.5, min = 0.25, max = 0.75, label = "Seam" },
-    close  = { 1, min = 1, max = 3, label = "How close" },
-    gap    = { 0.006, min = 0, max = 0.1, label = "Gap" },
-    colour = { "#f4f0e6", label = "Gap's colour" },
-  },
-  sample = function(left, right, pos, p)
-    local place = vec2(uv.x, 0.48 + (uv.y - 0.48) / p.close)
-    local a = left:sample(vec2(0.5 + (place.x - p.seam / 2) / p.close, place.y))
-    local b = right:sample(vec2(0.5 + (place.x - (1 + p.seam) / 2) / p.close, place.y))
-    local across = uv.x - p.seam
-    local soft = 0.5 / size.x
-    local seamless = mix(a, b, smoothstep(-soft, soft, across))
-    return mix(seamless, vec4(p.colour.rgb, 1), smoothstep(p.gap / 2 + soft, p.gap / 2 - soft, abs(across)))
-  end,
-} { "duet", seam = seam, close = close }
+-- Each slot shows the upright middle of its picture, cut to the slot's shape; nothing is squeezed. The canvas shows between.
+local mix, gap = mixer { "duet", size = "1280x720", fill = "#f4f0e6" }, 8
 
-cam >> duet.left
-guest >> duet.right
-duet >> filter.vignette { "frame", amount = 0.35, start = 0.5, finish = 1 } >> display { "view", title = "Patchbay: duet" }
+local function crop()
+  local part = 1 / close.value
+  return { 0.5 - part / 2, math.max(0, 0.48 - part / 2), part, part }
+end
+local function places()
+  local left = math.floor(1280 * seam.value / 2) * 2 - gap // 2
+  return { position = { 0, 0 }, size = { left, 720 }, crop = crop() },
+    { position = { left + gap, 0 }, size = { 1280 - left - gap, 720 }, crop = crop() }
+end
+local function arrange(seconds)
+  local left, right = places()
+  mix:transition("left", left, seconds, "easeOut")
+  mix:transition("right", right, seconds, "easeOut")
+end
+mix.slots.left  = { source = cam, aspect = "fill" }
+mix.slots.right = { source = guest, aspect = "fill" }
+arrange(0)
+seam:onChange(function() arrange(0.2) end)
+close:onChange(function() arrange(0.2) end)
+
+mix >> filter.vignette { "frame", amount = 0.35, start = 0.5, finish = 1 } >> display { "view", title = "Patchbay: duet" }
 
 onKey("left",  function() seam.value = math.max(0.25, seam.value - 0.05) end)
 onKey("right", function() seam.value = math.min(0.75, seam.value + 0.05) end)

@@ -50,31 +50,11 @@ local desk = kernel {
   end,
 } { "desk" }
 
-local bubble = kernel {
-  summary = "The second picture in a circle with a rim and a shadow.",
-  inputs = { "image", "camera" },
-  params = {
-    center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },
-    radius = { 0.15, min = 0.01, max = 1, label = "Radius" },
-    close  = { 1.5, min = 1, max = 4, label = "How close" },
-    look   = { { 0.5, 0.5 }, min = 0, max = 1, label = "What it looks at" },
-    rim    = { "#ffffff", label = "Rim" },
-  },
-  sample = function(image, camera, pos, p)
-    local r = p.radius * size.y
-    local q = pos - p.center * size
-    local d = length(q)
-    local back = image:at(0, 0).rgb
-    local shadow = 1 - smoothstep(r * 0.8, r * 1.25, length(q - vec2(0, r * 0.08)))
-    back = back * (1 - 0.45 * shadow)
-    -- The camera's height fills 2r, times `close`.
-    local scale = 1 / (2 * r * p.close)
-    local at = p.look + q * scale * vec2(camera.size.y / camera.size.x, 1)
-    local face = camera:sample(at).rgb
-    local inside = mix(face, p.rim.rgb, smoothstep(r - 5.5, r - 4.5, d))
-    return vec4(mix(back, inside, 1 - smoothstep(r - 0.7, r + 0.7, d)), 1)
-  end,
-} { "bubble", center = { 0.855, 0.755 }, radius = 0.165, close = 1.45, look = { 0.5, 0.46 } }
+-- You, in a circle: a square slot whose corners are as round as it is large, cut to the face.
+local mix = mixer { "mix", size = "1280x720" }
+local function bubble(x, y, radius)
+  return { position = { x - radius, y - radius }, size = { 2 * radius, 2 * radius }, cornerRadius = radius }
+end
 
 local caption = text {
   "caption words", string = "Lesson 3 · Wiring a graph", size = 25, font = bold, color = "#ffffff",
@@ -90,21 +70,28 @@ desk >> placed.image
 caption >> placed.picture
 placed >> rec.image
 dot >> rec.picture
-rec >> bubble.image
-cam >> bubble.camera
-bubble >> display { "view", title = "Patchbay: screen cast" }
+mix.slots.desk   = { source = rec, size = { 1280, 720 } }
+mix.slots.camera = {
+  source = cam, z = 1, aspect = "fill", crop = { 0.155, 0.115, 0.69, 0.69 }, border = { 5, "#ffffff" },
+  shadow = { offset = { 0, 10 }, blur = 28, color = "#00000080" },
+}
+mix >> display { "view", title = "Patchbay: screen cast" }
 
-local corner, middle = { 0.855, 0.755 }, { 0.5, 0.5 }
-local isMiddle, isRecording = false, true
+local corner, isMiddle, isRecording = { 1094, 543 }, false, true
+local function place(seconds)
+  local to = isMiddle and bubble(640, 360, 260) or bubble(corner[1], corner[2], 119)
+  mix:transition("camera", to, seconds, "easeInOut")
+end
+place(0)
+
 onKey("c", function()
   isMiddle = not isMiddle
-  bubble:ramp("center", isMiddle and middle or corner, 0.5, "easeInOut")
-  bubble:ramp("radius", isMiddle and 0.36 or 0.165, 0.5, "easeInOut")
+  place(0.5)
 end)
-for key, step in pairs { left = { -0.05, 0 }, right = { 0.05, 0 }, up = { 0, -0.08 }, down = { 0, 0.08 } } do
+for key, step in pairs { left = { -64, 0 }, right = { 64, 0 }, up = { 0, -56 }, down = { 0, 56 } } do
   onKey(key, function()
-    corner = { math.max(0.1, math.min(0.9, corner[1] + step[1])), math.max(0.18, math.min(0.82, corner[2] + step[2])) }
-    bubble:ramp("center", corner, 0.2, "easeOut")
+    corner = { math.max(128, math.min(1152, corner[1] + step[1])), math.max(128, math.min(592, corner[2] + step[2])) }
+    place(0.2)
   end)
 end
 onKey("r", function()

@@ -20,36 +20,37 @@ local length = param { "length", 0.8, min = 0.1, max = 5, unit = "s", label = "L
 local view = display { "view", title = "Patchbay: switcher" }
 
 state.onAir = state.onAir or 1
-local function alone()
-  for _, cam in ipairs(cams) do cam:removeAllTargets() end
-  for _, change in pairs(changes) do change:removeAllTargets() end
-  sting.output:removeAllTargets()
+local shown = cams[state.onAir]            -- what feeds the view: a camera, a transition or the stinger
+shown >> view
+
+-- Lets `node` feed the view, beginning with the camera that is on air; all of it is one edit.
+local function put(node, from)
+  for _, cam in ipairs(cams) do cam:removeTarget(node) end
+  cams[state.onAir] >> from
+  shown:removeTarget(view)
+  node >> view
+  shown = node
 end
 
--- What was on air goes out, the other comes in; all of it is one edit.
+-- A transition goes on from what is seen now, also when it is interrupted.
 local function take(number)
-  if number == state.onAir then return end
-  alone()
   local change = changes[style.value]
-  cams[state.onAir] >> change.from
-  cams[number] >> change.to
-  change >> view
-  change.progress = 0
-  change:ramp("progress", 1, length.value, "easeInOut")
+  if shown ~= change then
+    put(change, change.from)
+    change.progress = 0
+  end
+  change:switchTo(cams[number], length.value, "easeInOut")
   state.onAir = number
 end
 
 local function stinger()
   local next = state.onAir % #cams + 1
-  alone()
-  cams[state.onAir] >> sting.from
+  put(sting.output, sting.from)
   cams[next] >> sting.to
-  sting.output >> view
   sting.play()
   state.onAir = next
 end
 
-cams[state.onAir] >> view
 for number in ipairs(cams) do onKey(tostring(number), function() take(number) end) end
 onKey("s", stinger)
 onKey("t", function()
