@@ -22,24 +22,6 @@ import Testing
         var parameters: [Parameter]
     }
 
-    /// Values that show a filter better than the rule below.
-    static let examples: [String: String] = [
-        "brightness": "brightness = 0.2", "contrast": "contrast = 1.7", "exposure": "exposure = 0.9",
-        "gamma": "gamma = 1.8", "hue": "hue = 120", "levels": "blackIn = 0.2, whiteIn = 0.8, middle = 1.2",
-        "rgb": "red = 1.4, blue = 0.7", "saturation": "saturation = 1.9", "opacity": "opacity = 0.4",
-        "colorMatrix": "red = {0, 1, 0, 0}, green = {0, 0, 1, 0}, blue = {1, 0, 0, 0}", "posterize": "levels = 4",
-        "liftGammaGain": "lift = {0, 0.03, 0.08}, gain = {1.15, 1.02, 0.9}", "whiteBalance": "temperature = 8000",
-        "highlightShadow": "shadows = 0.8, highlights = 0.6", "vibrance": "vibrance = 1.1", "haze": "distance = 0.25",
-        "resize": "size = \"144x81\"", "rotate": "angle = 18", "zoom": "factor = 2, center = {0.3, 0.45}",
-        "perlinNoise": "", "solidColor": "", "hsb": "hue = 60, saturation = 1.3",
-        "fill": "size = \"240x240\"", "fit": "size = \"240x240\"", "temperature": "kelvin = 9500",
-        "skinTone": "amount = 0.8",
-    ]
-    /// What is wired to a port of this name; the card to any other. A mask stays away.
-    static let sources = [
-        "overlay": "other", "background": "other", "to": "other", "foreground": "cloth", "plate": "other",
-        "map": "ramp", "mask": "ramp",
-    ]
     /// Filters whose options name files that are not ours to have here.
     static let withoutPicture: Set<String> = ["lut3d", "lookup"]
 
@@ -50,7 +32,7 @@ import Testing
 
     /// What a picture of a filter needs beside its name: where a number would change nothing, one that does.
     static func arguments(_ filter: Filter) -> String {
-        if let example = examples[filter.name] { return example }
+        if let example = FilterPictureExamples.values[filter.name] { return example }
         var words: [String] = []
         if filter.family == "transition" { words.append("progress = 0.5") }
         let all = filter.parameters
@@ -64,26 +46,38 @@ import Testing
         return words.joined(separator: ", ")
     }
 
+    /// The lines that make a filter's picture.
+    private static func script(of filter: Filter, _ node: String) -> String {
+        typealias Examples = FilterPictureExamples
+        let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
+        var arguments = Self.arguments(filter)
+        if let threshold = Examples.corners[filter.name] { arguments = "threshold = \(threshold)" }
+        var script = "local \(node) = \(word) { \"\(node)\"\(arguments.isEmpty ? "" : ", " + arguments) }\n"
+        for (index, port) in filter.ports.enumerated() where port != "mask" || filter.name == "blend.mask" {
+            let source = (index == 0 ? Examples.images[filter.name] : nil) ?? Examples.ports[port] ?? "card"
+            script += "\(source):addTarget(\(node), \"\(port)\")\n"
+        }
+        var shown = node
+        if Examples.corners[filter.name] != nil {
+            shown = "x" + node
+            script += "local \(shown) = filter.crosshairs { \"\(shown)\", arm = 4 }\n"
+            script += "card >> \(shown)\n\(node) >> \(shown).marks\n"
+        } else if Examples.seeThrough.contains(filter.name) {
+            shown = "x" + node
+            script += "local \(shown) = blend.normal { \"\(shown)\" }\n"
+            script += "landscape >> \(shown)\n\(node) >> \(shown).overlay\n"
+        }
+        let file = "\"\(filter.name).jpg\""
+        return script
+            + "\(shown):addTarget(snapshot { \"s\(node)\", file = \(file), size = \"288x162\", at = 0.3 })\n"
+    }
+
     /// Renders all pictures into `folder`.
     private func render(_ filters: [Filter], _ folder: TemporaryDirectory) throws {
         for start in stride(from: 0, to: filters.count, by: 24) {
-            var script = """
-                graph { size = "576x324", fps = 30 }
-                local card = testPattern { "card", kind = "card", size = "576x324" }
-                local other = testPattern { "other", kind = "landscape", size = "576x324" }
-                local cloth = testPattern { "cloth", kind = "greenscreen", size = "576x324" }
-                local ramp = testPattern { "ramp", kind = "zonePlate", size = "576x324" }
-
-                """
+            var script = FilterPictureExamples.sources
             for (index, filter) in filters[start..<min(start + 24, filters.count)].enumerated() {
-                let word = filter.name.contains(".") ? filter.name : "filter.\(filter.name)"
-                let arguments = Self.arguments(filter)
-                script += "local n\(index) = \(word) { \"n\(index)\"\(arguments.isEmpty ? "" : ", " + arguments) }\n"
-                for port in filter.ports where port != "mask" || filter.name == "blend.mask" {
-                    script += "\(Self.sources[port] ?? "card"):addTarget(n\(index), \"\(port)\")\n"
-                }
-                script +=
-                    "n\(index):addTarget(snapshot { \"s\(index)\", file = \"\(filter.name).jpg\", size = \"288x162\", at = 0.3 })\n"
+                script += Self.script(of: filter, "n\(index)")
             }
             try folder.write("graph.lua", script)
             let outcome = try Executable.run(
