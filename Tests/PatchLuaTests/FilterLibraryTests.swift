@@ -1,7 +1,9 @@
+import PatchFilters
 import PatchGraph
 import PatchKernel
 import PatchLua
 import PatchMedia
+import PatchTesting
 import Testing
 
 /// The built-in filters: values worked by hand from the formulas in their files.
@@ -85,6 +87,24 @@ import Testing
         let result = try FilterRunner.run(
             filter, [test.input], width: 1, second: test.overlay.map { [$0] }, parameters: test.parameters)
         FilterRunner.expect(result, [test.result], within: 0.002, test.filter)
+    }
+
+    /// What Fixtures/filters/names.txt promises is there, under these very words.
+    @Test func everyPromisedFilterIsThere() throws {
+        let text = try String(decoding: (FilterCase.folder + "/names.txt").contentsOfFile(), as: UTF8.self)
+        var count = 0
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            let words = line.split(separator: " ").map { String($0) }
+            for name in words.dropFirst() {
+                switch words[0] {
+                case "look": #expect(FilterLibrary.builtIn.look(name) != nil, "there is no looks.\(name)")
+                case "filter": #expect(FakeGraph.catalog.names.contains(name), "there is no filter.\(name)")
+                default: #expect(FakeGraph.catalog.names.contains("\(words[0]).\(name)"), "no \(words[0]).\(name)")
+                }
+                count += 1
+            }
+        }
+        #expect(count >= 175)
     }
 
     @Test func catalogExplainsUnknownNames() {
