@@ -6,7 +6,8 @@ import Testing
 @Suite struct CompositionGraphTests {
     private static func makeVideo(_ path: String, _ source: String, _ filter: String) throws {
         try Program.run(
-            "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", source, "-vf", filter, "-c:v", "qtrle", "-pix_fmt", "argb", path]
+            "ffmpeg",
+            ["-v", "error", "-f", "lavfi", "-i", source, "-vf", filter, "-c:v", "qtrle", "-pix_fmt", "argb", path]
         )
     }
 
@@ -109,7 +110,8 @@ import Testing
         for tick in 1..<21 {
             // Six ticks from 1 to 3 and from the middle to the upper right.
             let part = min(1, max(0, Double(tick - 5) / 6))
-            check(moved[tick], factor: 1 + 2 * part, center: (0.5 + 0.25 * part, 0.5 - 0.25 * part), "keyframes, \(tick)")
+            check(
+                moved[tick], factor: 1 + 2 * part, center: (0.5 + 0.25 * part, 0.5 - 0.25 * part), "keyframes, \(tick)")
             // factor + atan2(velocity, 15): π/4, then atan(2).
             let factor = tick < 5 ? 1 : tick < 10 ? 1.785398 : 2.892547
             check(pinch[tick], factor: factor, center: (0.5, 0.5), "pinch, \(tick)")

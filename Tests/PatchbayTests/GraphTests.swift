@@ -102,7 +102,9 @@ import Testing
         #expect(rows.withLock { $0.count } > 3)
         try mix.layout(.sideBySide, slots: ["right", "left"])
         #expect(waits(for: row(("b", 16), ("r", 16))), "\(rows.withLock { $0 })")
-        try mix.change("left") { $0.source = blue; $0.isVisible = false }
+        try mix.change("left") {
+            $0.source = blue; $0.isVisible = false
+        }
         #expect(waits(for: row(("b", 16), ("g", 16))), "\(rows.withLock { $0 })")
         try mix.remove("right")
         try mix.change("left") { $0.isVisible = true }
@@ -112,10 +114,20 @@ import Testing
             do { try body() } catch { return "\(error)" }
             return "no error"
         }
-        #expect(message { try mix.change("lefd") { $0.z = 1 } } == "node 'mix': there is no slot 'lefd'; did you mean 'left'?")
         #expect(
-            message { try mix.change("left") { $0.transparency = 2 } }.contains("transparency of slot 'left' is 2.0; it goes"))
-        #expect(message { try mix.set("top", { var s = MixerSlot(red); s.blend = "multipli"; return s }()) }.contains("multiply"))
+            message { try mix.change("lefd") { $0.z = 1 } }
+                == "node 'mix': there is no slot 'lefd'; did you mean 'left'?")
+        #expect(
+            message { try mix.change("left") { $0.transparency = 2 } }.contains(
+                "transparency of slot 'left' is 2.0; it goes"))
+        #expect(
+            message {
+                try mix.set(
+                    "top",
+                    {
+                        var s = MixerSlot(red); s.blend = "multipli"; return s
+                    }())
+            }.contains("multiply"))
         #expect(mix.slotNames == ["left"])
     }
 
