@@ -8,7 +8,6 @@ return kernel {
   summary = "Bends the picture like a fisheye lens.",
   space = "any",
   alpha = "premultiplied",
-  space = "any",
   keepsAlpha = false,
   params = {
     amount = { 0.7, min = 0, max = 1, neutral = 0, label = "Amount" },

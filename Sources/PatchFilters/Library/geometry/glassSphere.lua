@@ -17,10 +17,7 @@ return kernel {
     index = { 0.71, min = 0.05, max = 1, label = "Refractive index" },
   },
   sample = function(src, pos, p)
-    local away = (uv - p.center) * places.inWidths() / p.radius
-    local r2 = dot(away, away)
-    local z = sqrt(max(1 - r2, 0))
-    local root = sqrt(max(1 - p.index * p.index * (1 - z * z), 0))
+    local away, r2, z, root = places.glass(p)
     local bent = away * (root - p.index * z) * 2
     local color = src:sample((bent + 1) * 0.5)
     local rim = 2.5 * (1 - pow(z, 0.25))

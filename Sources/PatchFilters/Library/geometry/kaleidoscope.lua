@@ -8,7 +8,6 @@ return kernel {
   summary = "Mirrors one sector all around, like a kaleidoscope.",
   space = "any",
   alpha = "premultiplied",
-  space = "any",
   keepsAlpha = false,
   params = {
     segments = { 6, min = 1, max = 32, label = "Segments" },

@@ -16,11 +16,7 @@ return kernel {
     index = { 0.71, min = 0.05, max = 1, label = "Refractive index" },
   },
   sample = function(src, pos, p)
-    local away = (uv - p.center) * places.inWidths() / p.radius
-    local r2 = dot(away, away)
-    -- The unit normal of the sphere is (away, z); refraction of (0, 0, -1): index * ray - (index * cos + root) * normal.
-    local z = sqrt(max(1 - r2, 0))
-    local root = sqrt(max(1 - p.index * p.index * (1 - z * z), 0))
+    local away, r2, z, root = places.glass(p)
     local bent = away * (p.index * z - root)
     return select(le(r2, 1), src:sample((bent + 1) * 0.5), vec4(0))
   end,

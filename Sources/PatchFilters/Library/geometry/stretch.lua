@@ -6,7 +6,6 @@ return kernel {
   summary = "Stretches the middle of the picture.",
   space = "any",
   alpha = "premultiplied",
-  space = "any",
   keepsAlpha = false,
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

@@ -8,7 +8,6 @@ return kernel {
   summary = "Twists the picture around a place.",
   space = "any",
   alpha = "premultiplied",
-  space = "any",
   keepsAlpha = false,
   params = {
     center = { { 0.5, 0.5 }, min = 0, max = 1, label = "Centre" },

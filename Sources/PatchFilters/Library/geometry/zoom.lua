@@ -5,7 +5,6 @@ return kernel {
   summary = "Magnifies a part of the picture.",
   space = "any",
   alpha = "premultiplied",
-  space = "any",
   keepsAlpha = false,
   params = {
     factor = { 1, min = 1, max = 32, neutral = 1, label = "Zoom" },

@@ -30,4 +30,14 @@ function places.area(src, place, step)
   return sum / 4
 end
 
+-- A ray from the viewer through a glass sphere at p.center of p.radius widths: where it meets the front, from the sphere's middle
+-- in radii; the square of how far that is; the height there, which with it is the unit normal; and the root of Snell's law, by
+-- which the ray is bent: p.index * ray - (p.index * z + root) * normal.
+function places.glass(p)
+  local away = (uv - p.center) * places.inWidths() / p.radius
+  local r2 = dot(away, away)
+  local z = sqrt(max(1 - r2, 0))
+  return away, r2, z, sqrt(max(1 - p.index * p.index * (1 - z * z), 0))
+end
+
 return places
