@@ -20,7 +20,7 @@ extension ScalarProgram {
         }
     }
 
-    static let largestUniformExponent: Float = 4
+    private static let largestExponent: Float = 16
 
     /// x^g, or nil where it must be computed in general. Bases below 2^−39 (of what is bounded by 1: 2^−55) count as 0.
     mutating func uniformPower(_ x: S, _ g: S) -> S? {
@@ -28,16 +28,27 @@ extension ScalarProgram {
             let window = OctaveWindow(highest: bounds[x.index].high)
         else { return nil }
         let exponents = bounds[g.index]
-        if !exponents.mayBeNaN, exponents.low >= 0, exponents.high <= Self.largestUniformExponent {
+        if !exponents.mayBeNaN, exponents.low >= 0, exponents.high <= Self.largestExponent {
             return power(x, g, window)
         }
-        guard !hasLoops, exponents.high >= 0, exponents.low <= Self.largestUniformExponent else { return nil }
-        let (zero, four) = (float(Float(0)), float(Self.largestUniformExponent))
-        let isFitted = and(compare(.lessEqual, zero, g), compare(.lessEqual, g, four))
+        guard !hasLoops, exponents.high >= 0, exponents.low <= Self.largestExponent else { return nil }
+        let (zero, largest) = (float(Float(0)), float(Self.largestExponent))
+        let isFitted = and(compare(.lessEqual, zero, g), compare(.lessEqual, g, largest))
         return select(isFitted, power(x, g, window), generalPower(x, g))
     }
 
+    /// For exponents in 0…16: above 4 the fourth power of that with a quarter of the exponent.
     private mutating func power(_ x: S, _ g: S, _ window: OctaveWindow) -> S {
+        guard bounds[g.index].high > 4 else { return smallPower(x, g, window) }
+        let (four, quarter) = (float(Float(4)), float(Float(0.25)))
+        let isLarge = compare(.lessThan, four, g)
+        let power = smallPower(x, select(isLarge, mul(g, quarter), g), window)
+        let square = mul(power, power)
+        return select(isLarge, mul(square, square), power)
+    }
+
+    /// For exponents in 0…4.
+    private mutating func smallPower(_ x: S, _ g: S, _ window: OctaveWindow) -> S {
         let smallest = float(Float(bitPattern: UInt32(window.first) << 23))
         let bits = floatBits(max(x, smallest))
         let octave = intBinary(.shiftRight, bits, 23)

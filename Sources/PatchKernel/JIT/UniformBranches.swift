@@ -15,7 +15,7 @@ struct UniformBranches {
     }
 
     /// A side must have so many operations for a jump to be worth while.
-    private static let worthwhile = 8
+    private static let worthwhile = 6
 
     private(set) var branches: [Branch] = []
     /// The branch of a selection.
