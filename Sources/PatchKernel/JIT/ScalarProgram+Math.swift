@@ -132,6 +132,11 @@ extension ScalarProgram {
     }
 
     mutating func estimatedSqrt(_ x: S) -> S {
+        // The root of k · a² is √k · |a|.
+        let (square, factor) = constantFactor(x) ?? (x, 1)
+        if operation(square) == .mul, factor > 0, Set(nodes[square.index].arguments).count == 1 {
+            return mul(abs(nodes[square.index].arguments[0]), float(factor.squareRoot()))
+        }
         let least = float(Float(1e-30))
         return unary(.rootEstimate, bounds[x.index].low >= 1e-30 ? x : max(x, least))
     }

@@ -3,8 +3,9 @@
 /// Values are hash-consed and folded as they are made. The rules: constants fold in Float; x + 0, x − 0, x · 1 and
 /// x / 1 are x (so a −0 may stay where +0 was due); 0 · x is kept, because x may be NaN or infinite; a division by
 /// what is the same for all pixels becomes a multiplication by its reciprocal (at most 1.5 ulp off); factors that are
-/// constants are joined (x · a · b is x · (a · b), at most 1.5 ulp off); a min, max or comparison whose outcome follows
-/// from the operands' bounds is what it comes to; limits that follow each other are joined.
+/// constants are joined (x · a · b is x · (a · b), x · y · a + x · y is x · y · (a + 1), at most 1.5 ulp off); a min,
+/// max or comparison whose outcome follows from the operands' bounds is what it comes to; limits that follow each other are
+/// joined.
 struct ScalarProgram {
     enum Kind: UInt8 { case float, int, bool }
     /// How often a value changes.
@@ -216,8 +217,17 @@ extension ScalarProgram {
         }
         return make(.mul, .float, [x, float(factor)])
     }
-    private func constantFactor(_ x: S) -> (S, Float)? {
+    func constantFactor(_ x: S) -> (S, Float)? {
         constantOperand(x, of: .mul)
+    }
+    /// How many times a · b a value is: the sum of a grey colour's squares is three times one of them.
+    private func times(_ a: S, _ b: S, in c: S) -> Float? {
+        func isProduct(_ s: S) -> Bool {
+            operation(s) == .mul && (nodes[s.index].arguments == [a, b] || nodes[s.index].arguments == [b, a])
+        }
+        if isProduct(c) { return 1 }
+        guard let (inner, factor) = constantFactor(c), isProduct(inner) else { return nil }
+        return factor
     }
     /// Products that would be 1 but for rounding are 1: 1/255 · 255.
     private func joined(_ a: Float, _ b: Float) -> Float {
@@ -244,6 +254,7 @@ extension ScalarProgram {
             return fma(inner, float(joined(before, factor)), c)
         }
         if floatValue(a) != nil { return fma(b, a, c) }
+        if let times = times(a, b, in: c) { return mul(mul(a, b), float(times + 1)) }
         return make(.fma, .float, [a, b, c])
     }
     mutating func min(_ a: S, _ b: S) -> S {
