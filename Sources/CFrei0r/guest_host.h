@@ -1,10 +1,7 @@
 // What Patchbay and its helper program patchbay-guest say to each other: a block of shared memory, and one byte at a time
 // over a socket. And calls that Swift cannot import because they are GNU extensions or macros.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <dlfcn.h>
+// No _GNU_SOURCE here: with it, glibc's types differ from those of Swift's own Glibc module, which a debug build refuses.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -37,11 +34,19 @@ struct patch_guest_block {
     double parameters[PATCH_GUEST_PARAMETERS];
 };
 
-static inline int patch_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+int memfd_create(const char *name, unsigned int flags);
+/// MFD_CLOEXEC is 1.
+static inline int patch_memfd(const char *name) { return memfd_create(name, 1U); }
+/// Dl_info of <dlfcn.h>.
+struct patch_image { const char *file; void *base; const char *symbol; void *address; };
+#ifndef _GNU_SOURCE
+int dladdr(const void *address, void *image);
+int pipe2(int ends[2], int flags);
+#endif
 /// The file that holds the code or data at an address (dladdr); NULL when none is known.
 static inline const char *patch_image_of(const void *address) {
-    Dl_info info;
-    return dladdr(address, &info) != 0 ? info.dli_fname : 0;
+    struct patch_image image;
+    return dladdr(address, (void *)&image) != 0 ? image.file : 0;
 }
 /// A pair of sockets that keep messages apart, closed on exec.
 static inline int patch_socketpair(int *ends) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }

@@ -7,8 +7,10 @@
 //
 // The plugin interface (frei0r 1.2, https://frei0r.dyne.org) is declared here anew: names, order of fields and numbers are
 // what plugins are compiled with.
-#include "../CFrei0r/guest_host.h"
+#define _GNU_SOURCE
 #include <dlfcn.h>
+
+#include "../CFrei0r/guest_host.h"
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -9,7 +9,10 @@ import Testing
 enum FakeGraph {
     static let registry = NodeRegistry(
         [
-            source("camera", [OptionSchema("device", .string, ""), size, fps, orientation, mirror]),
+            source(
+                "camera",
+                [OptionSchema("device", .string, ""), size, fps, orientation, mirror, InputPolicy.offsetSchema]
+                    + InputPolicy.schemas),
             source(
                 "video",
                 [OptionSchema("file", .file, ""), OptionSchema("url", .url, ""), OptionSchema("loop", .bool, "")]),
@@ -38,7 +41,9 @@ enum FakeGraph {
                         live: true),
                 ]),
             source("input", [size, fps, mirror, OptionSchema("default", .choice(["camera", "host", "test"]), "")]),
-            source("stream", [OptionSchema("url", .url, "", required: true)]),
+            source(
+                "stream",
+                [OptionSchema("url", .url, "", required: true), InputPolicy.offsetSchema] + InputPolicy.schemas),
             sink(
                 "rawDataOutput", [size, OptionSchema("format", .choice(["bgra", "rgba", "yuv420p"]), ""), file],
                 forwards: true),

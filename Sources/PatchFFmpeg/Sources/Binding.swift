@@ -19,23 +19,26 @@ enum Binding {
             let device = target == "camera" ? nil : target
             return LibavSource(
                 try .camera(device, size: options.size("size"), fps: options.number("fps")), playback: playback,
-                environment: environment)
+                options: options, environment: environment)
         }
         if isDisplay(target) {
             return LibavSource(
                 try .screen(target, region: nil, fps: options.number("fps"), cursor: true), playback: playback,
-                environment: environment)
+                options: options, environment: environment)
         }
         if target.firstRange(of: "://") != nil {
             let url = Secret(value: target, redacted: target)
             let address: InputAddress = isFileLike(target) ? try .remoteFile(url) : try .stream(url)
-            return LibavSource(address, playback: playback, environment: environment)
+            return LibavSource(address, playback: playback, options: options, environment: environment)
         }
         if imageExtensions.contains(fileExtension(target)) {
             return ImageSource(
                 target, size: options.size("size"), orientation: playback.orientation, environment: environment)
         }
-        return LibavSource(try .file(target), playback: playback, environment: environment)
+        if !environment.isOffline, InputAddress.isPipe(target) {
+            return LibavSource(.pipe(target), playback: playback, options: options, environment: environment)
+        }
+        return LibavSource(try .file(target), playback: playback, options: options, environment: environment)
     }
 
     /// `:0`, `:99.0`

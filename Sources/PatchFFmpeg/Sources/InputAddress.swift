@@ -10,6 +10,8 @@ struct InputAddress: Sendable {
     var kind: Kind
     /// The path, URL, device or display as FFmpeg wants it, and as people may see it.
     var name: Secret
+    /// The name is that of a named pipe.
+    var isPipe = false
     /// The demuxer's name, when it must not be guessed.
     var demuxer: String?
     var options: [(name: String, value: String)] = []
@@ -48,6 +50,21 @@ extension InputAddress {
         // Tracks whose beginning lies far inside are still found; reading stops as soon as all are known.
         address.options = [("pattern_type", "none"), ("probesize", "50000000"), ("analyzeduration", "60000000")]
         return address
+    }
+
+    /// A named pipe that somebody else writes: live, and opened again when the writer is gone.
+    static func pipe(_ path: String) -> InputAddress {
+        var address = InputAddress(kind: .stream, name: Secret(value: path, redacted: path))
+        address.isPipe = true
+        address.timeout = defaultTimeout
+        address.options = [("analyzeduration", "1000000")]
+        return address
+    }
+
+    /// Whether a path names a pipe.
+    static func isPipe(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     }
 
     static func checkFile(_ path: String) throws {

@@ -4,32 +4,75 @@ import Synchronization
 
 /// A file, stream, camera or screen, read and decoded by FFmpeg on a thread of its own.
 ///
-/// Live inputs that break off come back by themselves: tried again after 0.5 s, then twice as long each time, up to 8 s.
+/// Live inputs that break off come back by themselves: tried again after 0.5 s, then twice as long each time, up to 8 s, each
+/// times a random 0.5 to 1, so that a hundred receivers do not knock at once. One whose script says what to show meanwhile
+/// (`policy`) may be absent when the graph starts.
 /// Thread-safety: as `MediaSource`.
-final class LibavSource: MediaSource, @unchecked Sendable {
+final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
     // Unchecked: `queue`, `producer` and `thread` are written by `open` and `start` on one control thread before the
     // source's own thread and the clock use them; from then on `producer` belongs to the source's thread alone.
     private let address: InputAddress
     private let playback: MediaProducer.Playback
     private let environment: NodeEnvironment
+    private let options: NodeOptions
     private let deadline = InterruptDeadline()
     private var queue: SourceQueue?
     private var producer: MediaProducer?
     private var thread: PosixThread?
+    /// It was not there when the graph was loaded.
+    private var isAbsent = false
 
-    init(_ address: InputAddress, playback: MediaProducer.Playback, environment: NodeEnvironment) {
+    init(
+        _ address: InputAddress, playback: MediaProducer.Playback, options: NodeOptions, environment: NodeEnvironment
+    ) {
         self.address = address
         self.playback = playback
+        self.options = options
         self.environment = environment
     }
 
     func open() throws -> SourceFormat {
+        guard mayBeAbsent else { return try openNow() }
+        do { return try openNow() } catch {
+            let problem = error as? PatchError ?? PatchError(.media, "\(error)")
+            if deadline.isCancelled { throw problem }
+            environment.report(.lost(problem))
+            return try openLater()
+        }
+    }
+
+    private var mayBeAbsent: Bool {
+        address.isLive && !environment.isOffline && options.string("policy") != nil
+    }
+
+    /// Nobody is there yet: assumes what the graph has until the first picture tells.
+    private func openLater() throws -> SourceFormat {
+        let audio = AudioFormat(sampleRate: 48_000, channels: 2)
+        isAbsent = true
+        queue = makeQueue(hasPicture: true, audio: audio)
+        try run(isLost: true)
+        return SourceFormat(
+            video: VideoFormat(
+                .yuv420p, width: environment.width, height: environment.height, orientation: playback.orientation),
+            audio: audio, isLive: true)
+    }
+
+    private func makeQueue(hasPicture: Bool, audio: AudioFormat?) -> SourceQueue {
+        let queue = SourceQueue(
+            policy, hasPicture: hasPicture, audio: audio, latency: latency(hasSound: audio != nil),
+            report: environment.report)
+        queue.setOffset(milliseconds: options.number("offset") ?? 0)
+        return queue
+    }
+
+    func adopt(_ options: NodeOptions) { queue?.setOffset(milliseconds: options.number("offset") ?? 0) }
+
+    private func openNow() throws -> SourceFormat {
         let reader = try MediaReader(address, deadline: deadline)
         if let problem = reader.soundProblem { environment.report(.problem(problem)) }
         let channels = reader.sound == nil ? nil : min(2, reader.storedChannels)
         let audio = channels.map { AudioFormat(sampleRate: 48_000, channels: $0) }
-        let queue = SourceQueue(
-            policy, hasPicture: reader.video != nil, audio: audio, latency: latency, report: environment.report)
+        let queue = makeQueue(hasPicture: reader.video != nil, audio: audio)
         let importer = FrameImporter(shown: address.shown, report: environment.report)
         let producer = MediaProducer(
             reader: reader, queue: queue, playback: playback, importer: importer, channels: channels,
@@ -48,7 +91,7 @@ final class LibavSource: MediaSource, @unchecked Sendable {
             audio: audio, isLive: address.isLive,
             duration: duration.map { MediaTime(seconds: ($0 - playback.start).seconds / speed.perSecond) })
         // A live source that nobody reads would fill the network's buffers with old frames.
-        if address.isLive { try run() }
+        if address.isLive { try run(isLost: false) }
         return format
     }
 
@@ -74,12 +117,14 @@ final class LibavSource: MediaSource, @unchecked Sendable {
     }
 
     func start() throws {
-        try run()
-        queue?.waitForFirst(limit: 2_000_000_000)
+        try run(isLost: false)
+        if !isAbsent { queue?.waitForFirst(limit: 2_000_000_000) }
     }
 
-    private func run() throws {
-        guard thread == nil, let queue, let producer else { return }
+    /// - Parameter isLost: it begins with trying to connect.
+    private func run(isLost: Bool) throws {
+        guard thread == nil, let queue, producer != nil || isLost else { return }
+        if isLost { queue.setTrouble(.connecting) }
         let worker = Worker(
             address: address, playback: playback, environment: environment, deadline: deadline, queue: queue,
             producer: producer)
@@ -98,6 +143,9 @@ final class LibavSource: MediaSource, @unchecked Sendable {
     }
 
     var counters: SourceCounters { queue?.counters ?? SourceCounters() }
+    var health: SourceHealth? { queue?.health }
+    func leadSound(by samples: Int) { queue?.setSoundLead(samples) }
+    var leadsSound: Bool { queue?.audio != nil }
 
     func stop() {
         deadline.cancel()
@@ -114,9 +162,9 @@ final class LibavSource: MediaSource, @unchecked Sendable {
         return address.kind == .stream ? .newest(depth: 64) : .newest(depth: 4)
     }
 
-    /// A network delivers in bursts; devices do not.
-    private var latency: MediaTime {
-        address.kind == .stream ? MediaTime(value: 150, timescale: 1000) : .zero
+    /// A network delivers in bursts; devices do not, but sound must be there before it is due.
+    private func latency(hasSound: Bool) -> MediaTime {
+        MediaTime(value: address.kind == .stream ? 150 : hasSound ? 40 : 0, timescale: 1000)
     }
 }
 
@@ -133,7 +181,7 @@ private final class Worker: @unchecked Sendable {
 
     init(
         address: InputAddress, playback: MediaProducer.Playback, environment: NodeEnvironment,
-        deadline: InterruptDeadline, queue: SourceQueue, producer: MediaProducer
+        deadline: InterruptDeadline, queue: SourceQueue, producer: MediaProducer?
     ) {
         self.address = address
         self.playback = playback
@@ -150,23 +198,31 @@ private final class Worker: @unchecked Sendable {
     }
 
     private func runFile() {
+        var hasFailed = false
         while let producer, let demand = queue.waitForDemand() {
             switch producer.step(demand) {
             case .more: break
             // What was read before is played to its end.
-            case .failed(let error): environment.report(.problem(error))
-            case .ended: return
+            case .failed(let error):
+                environment.report(.problem(error))
+                hasFailed = true
+            case .ended:
+                if hasFailed { queue.setTrouble(.failed) }
+                return
             }
         }
     }
 
     private func runLive() {
         while !queue.isClosed {
-            guard let error = deliver() else { return }
-            producer = nil
-            // Virtual time cannot wait for somebody to come back.
-            if environment.isOffline { return }
-            environment.report(.lost(error))
+            if producer != nil {
+                guard let error = deliver() else { return }
+                producer = nil
+                // Virtual time cannot wait for somebody to come back.
+                if environment.isOffline { return }
+                queue.setTrouble(.retrying)
+                environment.report(.lost(error))
+            }
             guard reconnect() else { return }
             environment.report(.back)
         }
@@ -196,9 +252,10 @@ private final class Worker: @unchecked Sendable {
 
     private func reconnect() -> Bool {
         var pause: Int64 = 500_000_000
-        while queue.sleep(nanoseconds: pause) {
+        while queue.sleep(nanoseconds: Int64(Double(pause) * Double.random(in: 0.5...1))) {
             pause = min(2 * pause, 8_000_000_000)
             guard let reader = try? MediaReader(address, deadline: deadline) else { continue }
+            queue.countReconnect()
             producer = MediaProducer(
                 reader: reader, queue: queue, playback: playback,
                 importer: FrameImporter(shown: address.shown, report: environment.report),

@@ -46,6 +46,8 @@ final class MediaProducer {
     private let converter: SoundConverter?
     private let report: @Sendable (NodeEvent) -> Void
     private let comesBack: Bool
+    /// A live source on a live clock: its time is stretched to follow ours.
+    private let follows: Bool
     private var video: Track?
     private var sound: Track?
     private let origin: MediaTime
@@ -54,6 +56,8 @@ final class MediaProducer {
     private var soundEnd = MediaTime.zero
     private var nextOffset = MediaTime.zero
     private var corruptInARow = 0
+    /// How much later everything is than the medium says, because its time was stretched: our clock is another.
+    private var shift = MediaTime.zero
     private var sequence: Int64 = 0
     /// The first frame's format, before or after it was queued.
     private(set) var format: VideoFormat?
@@ -71,7 +75,11 @@ final class MediaProducer {
         self.playback = playback
         self.importer = importer
         self.report = report
-        converter = channels.map { SoundConverter(channels: $0, speed: playback.speed.perSecond) }
+        follows = reader.address.isLive && comesBack
+        converter = channels.map {
+            SoundConverter(
+                channels: $0, speed: playback.speed.perSecond, stretches: reader.address.isLive && comesBack)
+        }
         video = reader.video.map { Track(decoder: $0) }
         sound = channels == nil ? nil : reader.sound.map { Track(decoder: $0) }
         origin = reader.address.isLive ? .zero : reader.startTime + playback.start
@@ -153,7 +161,7 @@ final class MediaProducer {
             return false
         }
         let length = duration ?? (reader.rate.map(\.frameDuration) ?? .zero)
-        let pts = time.map { sinceOrigin($0) + track.offset }
+        let pts = time.map { shifted(sinceOrigin($0) + track.offset) }
         frame.pts = pts ?? .zero
         frame.duration = scaled(length)
         frame.sequence = sequence
@@ -193,15 +201,18 @@ final class MediaProducer {
 
     private func pushSound(_ track: inout Track) -> Bool {
         guard let converter else { return false }
+        let stretch = follows ? queue.stretch : (time: 0, sound: 0)
+        let time = converter.stretch(by: stretch.time, and: stretch.sound)
         guard let (count, early) = converter.convert(track.decoder.frame) else {
             queue.countCorrupt()
             return false
         }
         track.made += 1
+        defer { if follows { shift = shift + MediaTime(seconds: time * converter.seconds(of: track.decoder.frame)) } }
         guard count > 0 else { return false }
         // What comes out first was still inside: it belongs to a little earlier.
         let pts = track.decoder.frameTime.map {
-            sinceOrigin($0) + track.offset - MediaTime(seconds: early)
+            shifted(sinceOrigin($0) + track.offset - MediaTime(seconds: early))
         }
         // Before the start there is nothing to hear; the queue would take it for a jump backwards.
         if let pts, !reader.address.isLive, pts + MediaTime(value: Int64(count), timescale: 48_000) <= track.offset {
@@ -334,6 +345,12 @@ final class MediaProducer {
     private func sinceOrigin(_ time: MediaTime) -> MediaTime {
         let start = origin.converted(to: time.timescale)
         return scaled(MediaTime(value: time.value &- start, timescale: time.timescale))
+    }
+
+    /// In the time's own units.
+    private func shifted(_ time: MediaTime) -> MediaTime {
+        guard shift != .zero else { return time }
+        return MediaTime(value: time.value &+ shift.converted(to: time.timescale), timescale: time.timescale)
     }
 
     /// Media time to playing time.

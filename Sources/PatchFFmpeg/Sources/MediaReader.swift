@@ -1,4 +1,5 @@
 internal import CFFmpeg
+import Glibc
 import PatchGraph
 import PatchMedia
 
@@ -143,6 +144,8 @@ struct InputHandle: ~Copyable {
     let pointer: UnsafeMutablePointer<AVFormatContext>
     /// The interrupt callback points to it.
     private let deadline: InterruptDeadline
+    /// Of a named pipe; -1 for everything else.
+    private let descriptor: Int32
 
     /// - Throws: `PatchError` that says why the input cannot be opened.
     init(_ address: InputAddress, deadline: InterruptDeadline) throws {
@@ -161,16 +164,33 @@ struct InputHandle: ~Copyable {
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
         for (name, value) in address.options { av_dict_set(&options, name, value, 0) }
-        let status = avformat_open_input(&context, address.name.value, demuxer, &options)
+        var (url, descriptor) = (address.name.value, Int32(-1))
+        if address.isPipe {
+            // Opening for reading would wait for a writer, and nothing could end that wait.
+            descriptor = Glibc.open(url, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                avformat_free_context(context)
+                throw PatchError(
+                    .notFound, "the pipe '\(address.shown)' cannot be opened", remedy: "make it with mkfifo",
+                    cause: String(cString: strerror(errno)))
+            }
+            url = "pipe:\(descriptor)"
+        }
+        let status = avformat_open_input(&context, url, demuxer, &options)
         // After a failure, FFmpeg has freed the context.
-        guard status >= 0, let context else { throw address.error(status, deadline: deadline) }
+        guard status >= 0, let context else {
+            if descriptor >= 0 { close(descriptor) }
+            throw address.error(status, deadline: deadline)
+        }
         pointer = context
+        self.descriptor = descriptor
         self.deadline = deadline
     }
 
     deinit {
         var context: UnsafeMutablePointer<AVFormatContext>? = pointer
         avformat_close_input(&context)
+        if descriptor >= 0 { close(descriptor) }
     }
 }
 

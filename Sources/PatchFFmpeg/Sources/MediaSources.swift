@@ -16,6 +16,7 @@ public enum MediaSources {
 
     // MARK: Options that several have
 
+    private static let failureOptions = InputPolicy.schemas + [InputPolicy.offsetSchema]
     private static let fpsOption = OptionSchema("fps", .number(1...240), "Frames a second to ask for.", unit: "1/s")
     private static let loopOption = OptionSchema("loop", .bool, "Starts again at the end, without a gap.")
     private static let timeoutOption = OptionSchema(
@@ -34,6 +35,7 @@ public enum MediaSources {
                 OptionSchema(
                     "rate", .number(0.1...10), "Speed; the sound's pitch follows, as on tape.", default: "1"),
                 OptionSchema("start", .number(0...1e6), "Where to begin, and to begin again.", unit: "s", default: "0"),
+                InputPolicy.offsetSchema,
             ] + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
@@ -45,7 +47,8 @@ public enum MediaSources {
                     throw PatchError(
                         .usage, "video needs either file= or url=", remedy: "write video{ \"name\", file = \"x.mp4\" }")
                 }
-                return LibavSource(address, playback: playback(options), environment: environment)
+                return LibavSource(
+                    address, playback: playback(options), options: options, environment: environment)
             }
         })
 
@@ -64,7 +67,8 @@ public enum MediaSources {
                     }
                     let address = try InputAddress.file(absolute(file, environment))
                     return ClipSource(environment: environment) {
-                        LibavSource(address, playback: playback(options), environment: environment)
+                        LibavSource(
+                            address, playback: playback(options), options: options, environment: environment)
                     }
                 }
             })
@@ -77,7 +81,7 @@ public enum MediaSources {
             options: [
                 OptionSchema("url", .url, "Where the stream is.", required: true),
                 timeoutOption,
-            ] + OrientationOptions.schemas),
+            ] + failureOptions + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 guard let url = options.secret("url") else {
@@ -86,7 +90,8 @@ public enum MediaSources {
                 }
                 return LibavSource(
                     try .stream(url, timeout: options.number("timeout")),
-                    playback: .init(orientation: OrientationOptions.orientation(options)), environment: environment)
+                    playback: .init(orientation: OrientationOptions.orientation(options)), options: options,
+                    environment: environment)
             }
         })
 
@@ -97,13 +102,14 @@ public enum MediaSources {
                 OptionSchema("device", .string, "Such as /dev/video0.", default: "the first camera"),
                 OptionSchema("size", .size, "Size to ask for, before turning.", unit: "px"),
                 fpsOption,
-            ] + OrientationOptions.schemas),
+            ] + failureOptions + OrientationOptions.schemas),
         .source { options, environment in
             try placed(environment) {
                 LibavSource(
                     try .camera(
                         options.string("device"), size: options.size("size"), fps: options.number("fps")),
-                    playback: .init(orientation: OrientationOptions.orientation(options)), environment: environment)
+                    playback: .init(orientation: OrientationOptions.orientation(options)), options: options,
+                    environment: environment)
             }
         })
 
@@ -115,14 +121,14 @@ public enum MediaSources {
                 OptionSchema("region", .region, "The part to capture.", unit: "px", default: "all of it"),
                 fpsOption,
                 OptionSchema("cursor", .bool, "Draws the mouse pointer.", default: "true"),
-            ]),
+            ] + failureOptions),
         .source { options, environment in
             try placed(environment) {
                 LibavSource(
                     try .screen(
                         options.string("display"), region: options.vector("region"), fps: options.number("fps"),
                         cursor: options.bool("cursor") ?? true),
-                    playback: .init(), environment: environment)
+                    playback: .init(), options: options, environment: environment)
             }
         })
 
@@ -160,7 +166,7 @@ public enum MediaSources {
                         "What it is when nothing is bound: one of these, a file below the graph's folder, or a URL.",
                         default: "an error"),
                     fpsOption,
-                ] + OrientationOptions.schemas),
+                ] + failureOptions + OrientationOptions.schemas),
             .source { options, environment in
                 try placed(environment) { try Binding.source(options, environment, standIns: standIns) }
             })

@@ -11,6 +11,12 @@ final class SoundConverter {
     let channels: Int
     /// How fast the sound is played; pitch follows, as on tape.
     private let speed: Double
+    /// It may be told to stretch the sound a little.
+    private let stretches: Bool
+    private var wanted: Int32 = 0
+    private var applied: Int32 = 0
+    /// Samples made since the stretch was set.
+    private var age = 0
     private var context: OpaquePointer?
     private var inputRate: Int32 = 0
     private var inputFormat: Int32 = -1
@@ -18,9 +24,10 @@ final class SoundConverter {
     private var capacity = 0
     private var samples: UnsafeMutablePointer<Float>
 
-    init(channels: Int, speed: Double) {
+    init(channels: Int, speed: Double, stretches: Bool = false) {
         self.channels = channels
         self.speed = speed
+        self.stretches = stretches
         capacity = 8192
         samples = .allocate(capacity: capacity * channels)
     }
@@ -29,6 +36,23 @@ final class SoundConverter {
         swr_free(&context)
         samples.deallocate()
     }
+
+    /// Makes what is converted from now on longer by these parts together; without a seam (swr_set_compensation).
+    /// - Returns: the first part as it is really done: in whole samples in 10 s, 2 ppm.
+    func stretch(by time: Double, and sound: Double) -> Double {
+        guard stretches else { return 0 }
+        let whole = (time * Double(Self.span)).rounded()
+        wanted = Int32(whole) + Int32((sound * Double(Self.span)).rounded())
+        return whole / Double(Self.span)
+    }
+
+    /// Length of a decoded stretch of sound, as it is played.
+    func seconds(of frame: UnsafeMutablePointer<AVFrame>) -> Double {
+        Double(frame.pointee.nb_samples) / Double(max(1, scaledRate))
+    }
+
+    /// Samples that a stretch is spread over: 10 s. It is set again when half of them are made.
+    private static let span: Int32 = 480_000
 
     /// - Returns: samples a channel that `channel` holds until the next call, and how many seconds of the input came
     ///   before the frame's first sample and are still inside; nil when the frame cannot be converted.
@@ -39,10 +63,17 @@ final class SoundConverter {
         {
             guard configure(frame) else { return nil }
         }
+        if stretches, wanted != applied || age > Int(Self.span) / 2 {
+            swr_set_compensation(context, wanted, Self.span)
+            applied = wanted
+            age = 0
+        }
         let scaled = Int64(scaledRate)
         let early = Double(swr_get_delay(context, scaled)) / Double(scaled)
         let room = Int(swr_get_out_samples(context, picture.nb_samples))
-        return run(room: room, input: picture.extended_data, count: picture.nb_samples).map { ($0, early) }
+        let made = run(room: room, input: picture.extended_data, count: picture.nb_samples)
+        age += made ?? 0
+        return made.map { ($0, early) }
     }
 
     /// What is still inside at the end of a track.
@@ -83,6 +114,12 @@ final class SoundConverter {
         let status = swr_alloc_set_opts2(
             &context, &output, AV_SAMPLE_FMT_FLTP, Self.rate, &input, AVSampleFormat(rawValue: inputFormat),
             scaledRate, 0, nil)
+        if stretches {
+            // A resampler from the beginning, so that none has to be put in later.
+            av_opt_set_int(UnsafeMutableRawPointer(context), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
+            av_opt_set_int(UnsafeMutableRawPointer(context), "linear_interp", 1, 0)
+            applied = 0
+        }
         guard status >= 0, swr_init(context) >= 0 else {
             reset()
             return false

@@ -101,16 +101,7 @@ extension Engine {
         }
         guard let executor = air.withLock({ $0.current }) else { return statistics }
         statistics.generation = executor.generation
-        for (index, source) in executor.plan.sources.enumerated() {
-            var node = NodeStatistics(id: source.id, kind: source.kind)
-            if case .source(let body, _) = executor.sources[index].body {
-                let counters = body.counters
-                node.frames = counters.received
-                node.drops = counters.dropped
-                node.queueDepth = counters.queueDepth
-            }
-            statistics.nodes.append(node)
-        }
+        statistics.nodes += sourceStatistics(executor)
         statistics.nodes += executor.meters.withLock { meters in
             executor.plan.steps.enumerated().compactMap { index, step in
                 var node: NodeStatistics

@@ -39,11 +39,12 @@ extension Engine {
         let controlsBefore = air.withLock { $0.current?.plan.controls } ?? []
         do {
             try nodes.openUnwiredSources(patch)
+            let effective = try withStandIns(patch, nodes)
             var planner = Planner(
                 compiler: compiler, parameters: parameters, provider: nodes, fixedRate: rate,
                 defaultSize: (patch.settings.width ?? 1280, patch.settings.height ?? 720))
             planner.bandRule = configuration.bandRule
-            let plan = try planner.plan(patch)
+            let plan = try planner.plan(effective)
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
             let sounds = plan.sounds.compactMap { nodes.used[$0.id] }
@@ -81,6 +82,7 @@ extension Engine {
         let retired = instances.replace(with: Array(nodes.used.values))
         if !retired.isEmpty { chores.notify { $0.append(.retire(retired)) } }
         pools.keep(executor.poolKeys)
+        lost.keep(Set(nodes.used.keys))
         for problem in problems { report(problem.node ?? "", .problem(problem), problem.location) }
         return LoadReport(
             generation: generation, notes: executor.plan.notes, planTime: planned - begin,
@@ -204,12 +206,15 @@ final class EngineNodes: NodeProvider {
     func instance(for node: PatchNode, sound: AudioFormat? = nil) throws -> Instance {
         if let known = used[node.id] { return known }
         let location = node.location
-        let (id, onEvent) = (node.id, engine.configuration.onEvent)
+        let (id, onEvent, lost) = (node.id, engine.configuration.onEvent, engine.lost)
         let environment = NodeEnvironment(
             nodeID: node.id, location: location, graphDirectory: engine.configuration.graphDirectory,
             bindings: engine.configuration.bindings, width: settings.width ?? 1280, height: settings.height ?? 720,
             rate: rate, isOffline: engine.configuration.clock == .offline, shared: engine.shared,
-            report: { event in onEvent(.node(id, event.placed(node: id, at: location), location: location)) })
+            report: { event in
+                guard lost.isNews(event, of: id) else { return }
+                onEvent(.node(id, event.placed(node: id, at: location), location: location))
+            })
         let (instance, isNew) = try engine.instances.instance(for: node, environment: environment, sound: sound)
         used[node.id] = instance
         if isNew { created.append(instance) }
@@ -243,6 +248,12 @@ final class EngineNodes: NodeProvider {
         guard case .native(let native) = try instance(for: node).body else { return nil }
         return native
     }
+
+    func leadsSound(_ node: PatchNode) -> Bool {
+        guard case .source(let source, _)? = used[node.id]?.body else { return false }
+        return source.leadsSound
+    }
+    var isOffline: Bool { engine.configuration.clock == .offline }
 
     func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
         guard case .sound(let processor, _) = try instance(for: node, sound: format).body else {

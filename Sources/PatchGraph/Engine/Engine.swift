@@ -20,6 +20,7 @@ public final class Engine: Sendable {
     let pools = PoolStore()
     let workers: Workers
     let shared = SharedWork()
+    let lost = LostInputs()
 
     /// What control threads change, one at a time.
     struct Control {
@@ -80,11 +81,18 @@ public final class Engine: Sendable {
         try Affinity.check(affinity)
         let cores = affinity.isEmpty ? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) : affinity.count
         workers = try Workers(count: configuration.workers ?? cores, cores: affinity)
-        let chores = chores
+        let (chores, air) = (chores, air)
         let caretaker = try PosixThread(name: "patch-caretaker") { [weak self] in
-            while let chore = chores.wait({ $0.isEmpty ? nil : $0.removeFirst() }) {
-                if case .end = chore { return }
-                self?.perform(chore)
+            while true {
+                let next = chores.wait(until: monotonicNanoseconds() + Self.watchInterval) { chores -> Chore? in
+                    chores.isEmpty ? nil : chores.removeFirst()
+                }
+                if case .end? = next { return }
+                if let next {
+                    self?.perform(next)
+                } else if air.withLock({ $0.isRunning && !$0.isStopping }) {
+                    self?.watchInputs()
+                }
             }
         }
         threads.withLock { $0.caretaker = caretaker }

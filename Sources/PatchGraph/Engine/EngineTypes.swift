@@ -61,6 +61,8 @@ public struct NodeStatistics: Sendable {
     public var state: String = ""
     /// A publisher's or recorder's own numbers.
     public var output: OutputStatistics?
+    /// What only sources have.
+    public var source: SourceStatistics?
 
     public init(id: NodeID, kind: String) {
         self.id = id

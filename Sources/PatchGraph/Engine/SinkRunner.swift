@@ -17,6 +17,8 @@ final class SinkRunner: Sendable {
         var drops: Int64 = 0
         var sequence: Int64 = 0
         var durations = Durations()
+        /// Milliseconds from a tick until the sink takes what it made, smoothed.
+        var wait: Double?
 
         mutating func push(_ delivery: Delivery) {
             ring[(first + count) % ring.count] = delivery
@@ -130,6 +132,9 @@ final class SinkRunner: Sendable {
 
     var failure: PatchError? { queue.withLock { $0.failure } }
 
+    /// Milliseconds from a tick until the sink takes what it made, smoothed; nil before the first.
+    var wait: Double? { queue.withLock { $0.wait } }
+
     func fill(_ statistics: inout NodeStatistics) {
         (sink as? any MeasuredSink)?.fill(&statistics)
         queue.withLock { queue in
@@ -155,6 +160,8 @@ final class SinkRunner: Sendable {
             do {
                 try sink.consume(delivery)
                 queue.notify {
+                    let wait = Double(start - delivery.hostTime) / 1e6
+                    $0.wait = $0.wait.map { $0 + (wait - $0) / 16 } ?? wait
                     $0.taken += 1
                     $0.durations.add(monotonicNanoseconds() - start)
                 }

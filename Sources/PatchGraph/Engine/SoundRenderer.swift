@@ -17,6 +17,17 @@ struct SoundRenderer {
     private var now = Side()
     /// The plan before, on the tick of the change only.
     private var before: Side?
+    /// What sinks no longer hear and still waits for its picture.
+    private var leaving: [Leaving] = []
+
+    private struct Leaving {
+        let sink: Instance
+        let line: SoundDelayLine
+        let format: AudioFormat
+        let delay: Int
+        /// Samples that are still to be heard.
+        var left: Int
+    }
 
     /// The last two samples of what a node heard, by channel.
     private struct Seam {
@@ -34,6 +45,8 @@ struct SoundRenderer {
         /// What each sound filter and each sink heard last.
         var seams: [Seam] = []
         var sinkSeams: [Seam] = []
+        /// For each sink, a line for each sound that it hears.
+        var lines: [[SoundDelayLine]] = []
 
         init(_ executor: PlanExecutor? = nil) {
             self.executor = executor
@@ -56,7 +69,31 @@ struct SoundRenderer {
         now.seams = executor.sounds.map { sound in
             old.executor?.sounds.firstIndex { $0 === sound }.map { old.seams[$0] } ?? Seam()
         }
+        now.lines = executor.plan.sinks.indices.map { lines(ofSink: $0, executor, old) }
+        for source in executor.sources {
+            if case .source(let media, _) = source.body { media.leadSound(by: executor.plan.soundLead) }
+        }
         if old.executor != nil { before = old }
+    }
+
+    /// Delay lines for what a sink hears; what it heard before goes on.
+    private func lines(ofSink index: Int, _ executor: PlanExecutor, _ old: Side) -> [SoundDelayLine] {
+        let planned = executor.plan.sinks[index]
+        let former = old.executor?.sinks.firstIndex { $0 === executor.sinks[index] }
+        return planned.sounds.enumerated().map { place, sound in
+            let (format, delay) = (executor.plan.sounds[sound].format, planned.soundDelays[place])
+            var known: SoundDelayLine?
+            if let former, let before = old.executor {
+                let heard = before.plan.sinks[former].sounds.firstIndex {
+                    before.sounds[$0] === executor.sounds[sound]
+                }
+                known = heard.map { old.lines[former][$0] }
+            }
+            if let known, known.fits(format, delay) { return known }
+            let made = SoundDelayLine(channels: format.channels, longest: delay)
+            if let known { made.inherit(from: known) }
+            return made
+        }
     }
 
     /// What the sink hears at this tick, in its own format; nil when it takes no sound.
@@ -64,12 +101,17 @@ struct SoundRenderer {
         guard let executor = now.executor, let format = executor.plan.sinks[index].audio else { return nil }
         let heard = executor.plan.sinks[index].sounds
         var former: [Int] = []
+        var waits = Waits(delays: executor.plan.sinks[index].soundDelays, lines: now.lines[index])
         if let old = before?.executor, let place = old.sinks.firstIndex(where: { $0 === executor.sinks[index] }) {
             former = old.plan.sinks[place].sounds
-        } else if heard.isEmpty {
+            waits.formerDelays = old.plan.sinks[place].soundDelays
+            waits.formerLines = before?.lines[place] ?? []
+        } else if heard.isEmpty, !leaving.contains(where: { $0.sink === executor.sinks[index] }) {
             return nil
         }
-        let block = sum(heard, former, isNew: before == nil || former.isEmpty && heard.isEmpty, format, at: tick)
+        waits.sink = executor.sinks[index]
+        let block = sum(
+            heard, former, isNew: before == nil || former.isEmpty && heard.isEmpty, format, at: tick, waits)
         close(&now.sinkSeams[index], block)
         return block
     }
@@ -158,22 +200,78 @@ struct SoundRenderer {
     /// - Parameters:
     ///   - former: what the same node heard in the plan before.
     ///   - isNew: it has heard nothing yet, so that nothing needs to fade.
+    ///   - waits: for a sink. What fades does so before it waits, so that sound changes when the picture does.
     private mutating func sum(
-        _ heard: [Int], _ former: [Int], isNew: Bool, _ format: AudioFormat, at tick: Tick
+        _ heard: [Int], _ former: [Int], isNew: Bool, _ format: AudioFormat, at tick: Tick, _ waits: Waits = Waits()
     ) -> AudioBlock {
         let block = empty(format, at: tick)
         let isFading = !isNew && before != nil
-        for input in heard {
-            guard let part = self.block(of: input, at: tick) else { continue }
+        if let sink = waits.sink { addLeaving(sink, to: block, at: tick) }
+        for (place, input) in heard.enumerated() {
+            let part = self.block(of: input, at: tick)
             let wasHeard = former.contains { isSame($0, input) }
-            block.add(part, isFading && !wasHeard ? .fadeIn(Self.longestFade) : .straight)
+            let fading: AudioBlock.Fading = isFading && !wasHeard ? .fadeIn(Self.longestFade) : .straight
+            if waits.sink != nil, let format = now.executor?.plan.sounds[input].format {
+                let output = delayed(part, fading, waits.lines[place], waits.delays[place], format, at: tick)
+                block.add(output, .straight)
+            } else if let part {
+                block.add(part, fading)
+            }
         }
-        if isFading {
-            for input in former where !heard.contains(where: { isSame(input, $0) }) {
-                if let part = formerBlock(of: input, at: tick) { block.add(part, .fadeOut(Self.longestFade)) }
+        guard isFading else { return block }
+        for (place, input) in former.enumerated() where !heard.contains(where: { isSame(input, $0) }) {
+            guard let part = formerBlock(of: input, at: tick) else { continue }
+            guard let sink = waits.sink else {
+                block.add(part, .fadeOut(Self.longestFade))
+                continue
+            }
+            let (line, delay) = (waits.formerLines[place], waits.formerDelays[place])
+            let output = delayed(part, .fadeOut(Self.longestFade), line, delay, part.format, at: tick)
+            block.add(output, .straight)
+            if delay > 0 {
+                leaving.append(Leaving(sink: sink, line: line, format: part.format, delay: delay, left: delay))
             }
         }
         return block
+    }
+
+    /// What waits of the sounds that a sink hears, and of those that it heard in the plan before.
+    private struct Waits {
+        /// nil for a filter, whose sounds do not wait.
+        var sink: Instance?
+        var delays: [Int] = []
+        var lines: [SoundDelayLine] = []
+        var formerDelays: [Int] = []
+        var formerLines: [SoundDelayLine] = []
+    }
+
+    /// A sound on its way to a sink, as it is heard there now.
+    private mutating func delayed(
+        _ part: AudioBlock?, _ fading: AudioBlock.Fading, _ line: SoundDelayLine, _ delay: Int, _ format: AudioFormat,
+        at tick: Tick
+    ) -> AudioBlock {
+        let output = empty(format, at: tick)
+        if let part, case .straight = fading {
+            line.pass(part, count: output.count, delay: delay, into: output)
+            return output
+        }
+        let faded = part.map { part in
+            let faded = empty(format, at: tick)
+            faded.add(part, fading)
+            return faded
+        }
+        line.pass(faded, count: output.count, delay: delay, into: output)
+        return output
+    }
+
+    private mutating func addLeaving(_ sink: Instance, to block: AudioBlock, at tick: Tick) {
+        for index in leaving.indices where leaving[index].sink === sink {
+            let output = empty(leaving[index].format, at: tick)
+            leaving[index].line.pass(nil, count: output.count, delay: leaving[index].delay, into: output)
+            block.add(output, .straight)
+            leaving[index].left -= output.count
+        }
+        leaving.removeAll { $0.sink === sink && $0.left <= 0 }
     }
 
     /// Whether a sound of the plan before and one of the present plan are the same node.

@@ -19,12 +19,15 @@ public protocol FrameOperator: NativeOperator {
     func frame(
         _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafePointer<Float>, at tick: Tick
     ) -> Frame?
+    /// Ticks by which a live result is older than what came in; the sound waits as long.
+    var delay: Int { get }
     /// Adds its own numbers; `frames`, `p50` and `p99` are the engine's until then.
     func fill(_ statistics: inout NodeStatistics)
 }
 
 extension FrameOperator {
     public func activate() throws {}
+    public var delay: Int { 0 }
     public func fill(_ statistics: inout NodeStatistics) {}
     /// Frames are given by `frame` instead.
     public func process(_ call: OperatorCall) -> OperatorResult { .nothing }

@@ -46,6 +46,8 @@ public final class GuestRun: FrameOperator {
 
     public func activate() throws { try core.start() }
 
+    public var delay: Int { 1 }
+
     public func frame(
         _ inputs: UnsafeBufferPointer<Frame?>, parameters: UnsafePointer<Float>, at tick: Tick
     ) -> Frame? {

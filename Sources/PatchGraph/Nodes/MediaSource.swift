@@ -55,6 +55,13 @@ public protocol MediaSource: AnyObject, Sendable {
     /// Ends threads and closes devices. Called once; `frame` is not called afterwards.
     func stop()
     var counters: SourceCounters { get }
+    /// How delivery goes; nil for a source that cannot fail (a picture, a pattern). Any thread.
+    var health: SourceHealth? { get }
+    /// Takes the sound of each tick so many samples sooner than its picture, with a fade, so that sound filters that take
+    /// time end in step. Clock thread.
+    func leadSound(by samples: Int)
+    /// Whether `leadSound` does anything.
+    var leadsSound: Bool { get }
 }
 
 extension MediaSource {
@@ -63,6 +70,9 @@ extension MediaSource {
         return false
     }
     public var counters: SourceCounters { SourceCounters() }
+    public var health: SourceHealth? { nil }
+    public func leadSound(by samples: Int) {}
+    public var leadsSound: Bool { false }
 }
 
 /// Running totals of a source.

@@ -72,11 +72,15 @@ public final class PushSource: MediaSource {
     public func sound(at tick: Tick, into block: AudioBlock) -> Bool { queue.sound(at: tick, into: block) }
     public func stop() { queue.close() }
     public var counters: SourceCounters { queue.counters }
+    public var health: SourceHealth? { queue.health }
+    public func leadSound(by samples: Int) { queue.setSoundLead(samples) }
+    public var leadsSound: Bool { queue.audio != nil }
 
     /// The node kind `push`, with the host program's sources by node name. Register it over the default one.
     public static func kind(_ sources: [String: PushSource] = [:]) -> NodeKind {
         NodeKind(
-            NodeSchema(kind: "push", role: .source, summary: "Frames from the host program."),
+            NodeSchema(
+                kind: "push", role: .source, summary: "Frames from the host program.", options: InputPolicy.schemas),
             .source { _, environment in
                 if let source = sources[environment.nodeID] { return source }
                 let known = sources.keys.sorted().joined(separator: ", ")

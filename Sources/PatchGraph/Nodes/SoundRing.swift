@@ -41,11 +41,15 @@ final class SoundRing {
     var isEmpty: Bool { count == 0 }
 
     /// - Parameter start: where the samples belong; what lies before the present end is cut off.
-    func append(at start: Int64, count added: Int, channel: (Int) -> UnsafePointer<Float>) {
+    /// - Returns: by how many samples that was later than where they are, when they follow on without a seam.
+    @discardableResult
+    func append(at start: Int64, count added: Int, channel: (Int) -> UnsafePointer<Float>) -> Int64 {
         var start = start
         var skipped = 0
+        var gap: Int64 = 0
         if let end {
             if abs(start - end) <= Self.tolerance {
+                gap = start - end
                 start = end
             } else if start < end {
                 skipped = Int(min(Int64(added), end - start))
@@ -53,7 +57,7 @@ final class SoundRing {
             }
         }
         var length = added - skipped
-        guard length > 0 else { return }
+        guard length > 0 else { return gap }
         if count + length > capacity { grow(to: count + length) }
         if length > capacity {
             skipped += length - capacity
@@ -77,6 +81,7 @@ final class SoundRing {
             stretches.append(Stretch(start: start, count: length))
         }
         end = start + Int64(length)
+        return gap
     }
 
     /// Forgets everything before `sample`.
@@ -88,10 +93,12 @@ final class SoundRing {
     }
 
     /// Fills `block.count` samples a channel from `sample` on, silence where there are none.
+    /// - Parameter edges: the ends of stretches, where holes begin and end, are made soft with it; nil leaves all as it is.
     /// - Returns: whether any sample was there.
-    func read(from sample: Int64, into block: AudioBlock) -> Bool {
+    func read(from sample: Int64, into block: AudioBlock, edges: SoundEdges? = nil) -> Bool {
         let wanted = block.count
         block.silence(count: wanted)
+        edges?.begin(at: sample)
         var found = false
         var offset = head
         for index in 0..<stretches.count {
@@ -103,10 +110,12 @@ final class SoundRing {
                     (offset + Int(from - stretch.start)) % capacity, count: Int(to - from), into: block,
                     at: Int(from - sample))
                 found = true
+                edges?.join(block, from: Int(from - sample), to: Int(to - sample))
             }
             offset = (offset + stretch.count) % capacity
             if stretch.start >= sample + Int64(wanted) { break }
         }
+        edges?.finish(block, next: sample + Int64(wanted))
         return found
     }
 

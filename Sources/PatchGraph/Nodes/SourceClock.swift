@@ -6,6 +6,8 @@ import PatchMedia
 /// end of the sound) is ahead of what is due. Without jitter it lies between minus one frame and 0. Over windows of 2 s:
 /// too small a lead means missed frames or holes in the sound, so the tie moves to show the source later; a lead that is
 /// never small means needless delay, so it moves to show it sooner. A lead beyond ±1 s is a break and is closed at once.
+/// Where there is sound, moves would be heard: drift is followed by stretching the source's time instead (`SoundSteering`),
+/// and the tie only moves when sound was missing already or the lead is far too large.
 struct SourceClock {
     private var graphOrigin = MediaTime.zero
     private var mediaOrigin = MediaTime.zero
@@ -20,6 +22,8 @@ struct SourceClock {
     private var smallestLead = Int64.max
     private var missed = 0
     private var isSettled = false
+    /// Follows the clock of a live source with sound.
+    private(set) var steering = SoundSteering()
 
     init(latency: MediaTime) { self.latency = latency }
 
@@ -30,6 +34,7 @@ struct SourceClock {
         isTied = true
         windowStart = nil
         lastDue = mediaOrigin
+        steering.begin()
     }
 
     mutating func mediaTime(at tick: Tick) -> MediaTime {
@@ -93,14 +98,19 @@ struct SourceClock {
         // What was buffered while the source was opened comes at once, just after the first tick: settle soon.
         let length = isSettled ? Self.window : Self.firstWindow
         guard (tick.time - windowStart).nanoseconds >= length else { return }
+        let isFirst = !isSettled
         isSettled = true
         if smallestLead == .max {
             startWindow(at: tick)
         } else if missed >= 2 {
             move(by: max(smallestLead + step, -Self.largestMove), at: tick)
-        } else if smallestLead > latency + step * 3 / 2 {
+        } else if smallestLead > latency + step * 3 / 2, sound == nil || isFirst || smallestLead > latency + Self.excess
+        {
             move(by: smallestLead - latency - step / 2, at: tick)
         } else {
+            if sound != nil, !isFirst {
+                steering.update(lead: smallestLead, highest: latency - step / 2, seconds: Double(length) / 1e9)
+            }
             startWindow(at: tick)
         }
     }
@@ -113,12 +123,15 @@ struct SourceClock {
 
     private mutating func move(by nanoseconds: Int64, at tick: Tick) {
         mediaOrigin = MediaTime(value: mediaOrigin.nanoseconds &+ nanoseconds, timescale: 1_000_000_000)
+        steering.moved()
         startWindow(at: tick)
     }
 
     private static let window: Int64 = 2_000_000_000
     private static let firstWindow: Int64 = 400_000_000
     private static let breakLength: Int64 = 1_000_000_000
+    /// A lead that is too large by more than this is not worn down but taken out at once.
+    private static let excess: Int64 = 400_000_000
     private static let largestMove: Int64 = 200_000_000
     private static let fileLateness: Int64 = 500_000_000
 }

@@ -6,6 +6,8 @@ extension SourceQueue {
         var frame: Frame
         var pts: MediaTime
         var duration: MediaTime
+        /// Monotonic nanoseconds.
+        var arrival: Int64
         var end: MediaTime { pts + duration }
     }
 
@@ -38,6 +40,18 @@ extension SourceQueue {
         private var pictureRepair: TimestampRepair
         private var soundRepair: TimestampRepair
         private var clock: SourceClock
+        /// Where the sound is taken from.
+        var sound: SoundPlace
+        /// Samples by which the stamps of the sound run ahead of the samples themselves, smoothed: a sound card's clock
+        /// against the one that stamps.
+        private var stampLead = 0.0
+        /// What the producer says of its connection, when it is not live.
+        var trouble: SourceState?
+        private var lastArrival: Int64 = 0
+        private var arrivals: Int64 = 0
+        private var latency: Double?
+        private var avOffset: Double?
+        var reconnects: Int64 = 0
 
         var isClosed = false
         var hasGivenUp = false
@@ -57,6 +71,7 @@ extension SourceQueue {
             pictureRepair = TimestampRepair(isLive: isLive)
             soundRepair = TimestampRepair(isLive: isLive)
             clock = SourceClock(latency: isLive ? latency : .zero)
+            sound = SoundPlace(audio)
             ring = audio.map { SoundRing(channels: $0.channels, limit: (isLive ? 4 : 60) * SoundRing.rate) }
             frames = Ring(capacity: 8)
             frames.reserve(depth)
@@ -68,7 +83,9 @@ extension SourceQueue {
             let sound: Bool
             if let ring, !soundEnded {
                 // Half a second ahead, or what a long tick asked for.
-                let ahead = ring.first.map { max($0, nextSample ?? $0) + Int64(SoundRing.rate / 2) } ?? .min
+                let ahead =
+                    ring.first.map { max($0 + SoundPlace.history, nextSample ?? $0) + Int64(SoundRing.rate / 2) }
+                    ?? .min
                 sound = ring.end.map { $0 < max(ahead, soundWanted) } ?? true
             } else {
                 sound = false
@@ -85,8 +102,15 @@ extension SourceQueue {
                 _ = frames.popFirst()
                 counters.dropped += 1
             }
-            frames.append(Slot(frame: frame, pts: place, duration: duration))
+            frames.append(Slot(frame: frame, pts: place, duration: duration, arrival: arrival))
             clock.isFresh = true
+            arrived(arrival)
+        }
+
+        private mutating func arrived(_ arrival: Int64) {
+            lastArrival = arrival
+            arrivals += 1
+            trouble = nil
         }
 
         mutating func pushSound(pts: MediaTime?, count: Int, arrival: Int64, channel: (Int) -> UnsafePointer<Float>) {
@@ -94,8 +118,12 @@ extension SourceQueue {
             version &+= 1
             let duration = MediaTime(value: Int64(count), timescale: Int64(SoundRing.rate))
             let place = soundRepair.place(pts, duration: duration, arrival: arrival, other: pictureRepair)
-            ring.append(at: place.converted(to: Int64(SoundRing.rate)), count: count, channel: channel)
+            let start = place.converted(to: Int64(SoundRing.rate))
+            let gap = ring.append(at: start, count: count, channel: channel)
+            let weight = min(1, Double(count) / (2 * Double(SoundRing.rate)))
+            stampLead += (Double(gap) - stampLead) * weight
             clock.isFresh = true
+            if !hasPicture { arrived(arrival) }
         }
 
         mutating func endPicture() {
@@ -130,10 +158,11 @@ extension SourceQueue {
                 if current != nil, !currentWasShown { counters.dropped += 1 }
                 current = frames.popFirst()
                 currentWasShown = false
+                if let arrival = current?.arrival, isLive { noteLatency(tick.hostTime - arrival) }
             }
-            let start = firstSample(at: tick)
+            let start = sound.earliest(of: firstSample(at: tick))
             ring?.drop(before: start)
-            var wanted = count > 0 ? start + Int64(count) : Int64.min
+            var wanted = count > 0 ? sound.latest(of: firstSample(at: tick)) + Int64(count) : Int64.min
             if isEndOpen(at: due), let current {
                 // Whether the source is over depends on how long its sound goes on.
                 wanted = max(wanted, (current.end + Self.longerSound).converted(to: Int64(SoundRing.rate)))
@@ -167,7 +196,7 @@ extension SourceQueue {
 
         private mutating func adaptClock(at tick: Tick) {
             let soundEnd = ring?.end.map {
-                MediaTime(value: $0, timescale: Int64(SoundRing.rate)) - tick.duration
+                MediaTime(value: $0 + Int64(sound.delay), timescale: Int64(SoundRing.rate)) - tick.duration
             }
             let newest = frames.last?.pts ?? current?.pts
             if isLive {
@@ -204,7 +233,7 @@ extension SourceQueue {
             guard pictureEnd <= due || clock.isDue(pictureEnd, at: due) else { return false }
             // A track of sound that is a little longer than the picture does not add frames.
             guard let ring, let end = ring.end else { return true }
-            let heard = MediaTime(value: end, timescale: Int64(SoundRing.rate))
+            let heard = MediaTime(value: end + Int64(sound.delay), timescale: Int64(SoundRing.rate))
             return heard <= due || (current != nil && heard - pictureEnd < Self.longerSound)
         }
 
@@ -214,10 +243,65 @@ extension SourceQueue {
                 return false
             }
             let start = firstSample(at: tick)
-            let found = ring.read(from: start, into: block)
+            let found = sound.read(ring, at: start, into: block, isSmooth: isLive && !tick.isOffline)
             nextSample = start + Int64(block.count)
-            ring.drop(before: start + Int64(block.count))
+            ring.drop(before: sound.earliest(of: start + Int64(block.count)))
+            noteOffset(at: start, isHeard: found)
             return found
         }
+
+        // MARK: Numbers
+
+        /// Parts by which the producer is to stretch its time, and its sound beyond that, so that the sound's samples keep up
+        /// with their stamps.
+        var stretch: (time: Double, sound: Double) {
+            guard isLive, hasSound else { return (0, 0) }
+            // A second of gap is closed by 5 % a second, at most 0.2 %.
+            let seconds = stampLead / Double(SoundRing.rate)
+            return (clock.steering.stretch, max(-0.002, min(0.002, 0.05 * seconds)))
+        }
+
+        private mutating func noteLatency(_ nanoseconds: Int64) {
+            let new = Double(max(0, nanoseconds)) / 1e6
+            latency = latency.map { $0 + (new - $0) / 16 } ?? new
+        }
+
+        /// Compares the sound heard with the picture shown, on the source's time line.
+        private mutating func noteOffset(at start: Int64, isHeard: Bool) {
+            guard isHeard, let current else {
+                avOffset = nil
+                return
+            }
+            let heard = (Double(start) + stampLead) / Double(SoundRing.rate)
+            let end = max(current.end, current.pts + pictureRepair.lastStep).seconds
+            let shown = max(current.pts.seconds, min(end, heard))
+            avOffset = (shown - heard) * 1000
+        }
+
+        func health(now: Int64) -> SourceHealth {
+            var state = SourceState.live
+            if trouble == .failed {
+                state = .failed
+            } else if isOver {
+                state = .ended
+            } else if let trouble {
+                state = trouble
+            } else if lastArrival == 0 {
+                state = .connecting
+            } else if isLive, now - lastArrival > Self.stall {
+                state = .stalled
+            }
+            var health = SourceHealth(state)
+            health.lastArrival = lastArrival
+            health.arrivals = arrivals
+            health.reconnects = reconnects
+            health.latency = latency
+            health.avOffset = avOffset
+            health.drift = isLive && hasSound ? clock.steering.drift.map { ($0 - stretch.sound) * 1e6 } : nil
+            return health
+        }
+
+        /// Without a picture for this long a source that is connected has stalled: 1 s.
+        private static let stall: Int64 = 1_000_000_000
     }
 }

@@ -121,6 +121,16 @@ extension SourceQueue {
     /// The producer cannot deliver sound before `time` (it lies too far behind in the file): it counts as silence.
     public func noSound(before time: MediaTime) { monitor.notify { $0.noSound(before: time) } }
 
+    /// What keeps the producer from delivering; over as soon as something arrives.
+    public func setTrouble(_ trouble: SourceState?) { monitor.withLock { $0.trouble = trouble } }
+
+    /// The connection was made again.
+    public func countReconnect() { monitor.withLock { $0.reconnects += 1 } }
+
+    /// How much a live producer is to stretch, in parts: `time`, all of its time line, pictures included, because its clock
+    /// is not ours; `sound`, the samples beyond that, because they are fewer or more than their time stamps say.
+    public var stretch: (time: Double, sound: Double) { monitor.withLock { $0.stretch } }
+
     /// One more packet could not be decoded.
     public func countCorrupt() { monitor.withLock { $0.counters.corrupt += 1 } }
 }
@@ -140,6 +150,20 @@ extension SourceQueue {
             return counters
         }
     }
+
+    public var health: SourceHealth {
+        let now = monotonicNanoseconds()
+        return monitor.withLock { $0.health(now: now) }
+    }
+
+    /// How much later the sound is heard, in milliseconds. Changes with a fade.
+    public func setOffset(milliseconds: Double) {
+        let samples = Int((milliseconds * Double(SoundRing.rate) / 1000).rounded())
+        monitor.notify { $0.sound.offset = samples }
+    }
+
+    /// By how many samples the graph wants the sound ahead, because what comes after takes time. Changes with a fade.
+    public func setSoundLead(_ samples: Int) { monitor.notify { $0.sound.lead = samples } }
 
     /// Sleeps on the producer's thread. False when `close` ended it.
     public func sleep(nanoseconds: Int64) -> Bool {

@@ -115,6 +115,10 @@ public struct OptionSchema: Hashable, Sendable {
         case outputFile
         /// A URL, possibly with secrets inside: `.string` or `.secret`.
         case url
+        /// Another node: `.string` with its name.
+        case node
+        /// A node or a colour.
+        case nodeOrColor
         /// A list of strings.
         case strings
         /// A table with these names: `.record`; or `false` for none: `.bool(false)`.

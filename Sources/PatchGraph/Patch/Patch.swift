@@ -56,6 +56,8 @@ public struct PatchNode: Sendable {
     public var isNamed: Bool
     /// Somebody reads the numbers that the node publishes, so that it runs though its picture may reach no sink.
     public var isWatched = false
+    /// Input ports that have no picture for now, of a node that can do without.
+    var absentPorts: Set<Int> = []
 
     public init(
         id: NodeID, kind: String, body: Body = .registered, options: NodeOptions = NodeOptions(),

@@ -127,6 +127,7 @@ extension Patch {
             }
         }
         var notes: [PatchNote] = []
+        let standIns = standIns { upstream(of: $0) }
         for node in nodes where node.isWatched && inputs[node.id] != nil { try visit(node) }
         for node in nodes where portsOf[node.id]?.isSink == true {
             let isFed = inputs[node.id] != nil || soundWires[node.id] != nil
@@ -145,7 +146,7 @@ extension Patch {
             let before = order.count
             try visit(node)
             try visitLate()
-            for dropped in order[before...] where state[dropped.id] == true {
+            for dropped in order[before...] where state[dropped.id] == true && !standIns.contains(dropped.id) {
                 notes.append(
                     PatchNote(
                         message: "'\(dropped.id)' (\(dropped.kind)) reaches no sink", node: dropped.id,
@@ -166,7 +167,8 @@ extension Patch {
             }
             for (index, name) in ports.enumerated() {
                 guard let wire = inputs[node.id]?[index] else {
-                    if portsOf[node.id]?.isSink == true || portsOf[node.id]?.optional.contains(index) == true {
+                    let isOptional = portsOf[node.id]?.optional.contains(index) == true
+                    if portsOf[node.id]?.isSink == true || isOptional || node.absentPorts.contains(index) {
                         continue
                     }
                     throw PatchError(

@@ -158,6 +158,9 @@ private final class RehearsedNodes: NodeProvider {
         return native
     }
 
+    func leadsSound(_ node: PatchNode) -> Bool { sources[node.id]?.source?.leadsSound ?? false }
+    var isOffline: Bool { true }
+
     func soundProcessor(of node: PatchNode, format: AudioFormat) throws -> any SoundProcessor {
         guard case .sound(let make) = try registry.kind(of: node).factory else {
             throw PatchError(.graph, "\(node.kind) is no sound filter", node: node.id, at: node.location)

@@ -20,6 +20,8 @@ public struct Plan: Sendable {
     public internal(set) var parameters: [PlanParameter] = []
     public internal(set) var controls: [Control] = []
     public internal(set) var rate = FrameRate(30)
+    /// Samples by which sources give their sound sooner, because filters of it take time.
+    public internal(set) var soundLead = 0
     /// Seconds that going on air takes to fade.
     public internal(set) var crossfade: Double = 0
     /// Floats of all passes' uniforms together.
@@ -236,6 +238,10 @@ public struct PlanSink: Sendable {
     public let queue: QueuePolicy
     /// The place of the first sink that is given the same pictures and the same sound: this one's own, if none is.
     public let tap: Int
+    /// For each of `sounds`, samples that it waits for the picture.
+    public internal(set) var soundDelays: [Int] = []
+    /// Ticks from each source (index into `Plan.sources`) that is in the picture to this sink.
+    public internal(set) var pictureDelays: [Int: Int] = [:]
     /// A sink that shows nothing on this machine (a display without a screen) and is left out.
     public let isLeftOut: Bool
 }

@@ -40,6 +40,7 @@ extension Planner {
             let computed = try compute(expression, as: wanted, reason: "'\(node.id)' is a native node")
             slots.append(computed.slot)
         }
+        nativeDelays[node.id] = provider.isOffline ? 0 : run.delay
         let output = newSlot(run.output)
         plan.steps.append(
             .operate(

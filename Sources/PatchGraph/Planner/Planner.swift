@@ -16,6 +16,10 @@ protocol NodeProvider {
     ) throws -> SinkRequest?
     func kindSchema(of node: PatchNode) throws -> NodeSchema
     func nativeOperator(_ name: String) throws -> OperatorKind
+    /// Whether a source can give its sound sooner than its picture.
+    func leadsSound(_ node: PatchNode) -> Bool
+    /// Virtual time: nobody is late.
+    var isOffline: Bool { get }
 }
 
 /// Turns a patch into a plan: checks it, joins kernels into passes, chooses formats, compiles, assigns slots.
@@ -49,6 +53,10 @@ struct Planner {
     /// Where each node's sound is in `plan.sounds`.
     var soundIndex: [NodeID: Int] = [:]
     var requests: [NodeID: SinkRequest] = [:]
+    /// What stands at ports that have no picture for now: nobody ever fills its slot.
+    var absent: StoredPicture?
+    /// Ticks that native nodes are behind.
+    var nativeDelays: [NodeID: Int] = [:]
     var checked: CheckedPatch?
     /// Delays in loops, with the memory of each: what feeds them is planned later.
     var loops: [(node: PatchNode, memory: Int)] = []
@@ -81,6 +89,10 @@ struct Planner {
         parameters.declare(patch.controls)
 
         try openSources(checked)
+        if checked.order.contains(where: { !$0.absentPorts.isEmpty }) {
+            let format = VideoFormat(.rgba, width: 2, height: 2)
+            absent = StoredPicture(slot: newSlot(format), format: format)
+        }
         for node in checked.order {
             do {
                 // Sinks fetch the sound that reaches them.
@@ -102,6 +114,7 @@ struct Planner {
             }
         }
         try captureLoops(checked)
+        alignSound(checked)
         assignReleases()
         formBands()
         return plan
@@ -352,6 +365,7 @@ struct Planner {
 
     /// The picture that is wired to a port.
     func input(_ port: Int, of node: PatchNode, _ checked: CheckedPatch) throws -> Picture {
+        if let absent, node.absentPorts.contains(port) { return .stored(absent) }
         guard let wire = checked.inputs[node.id]?[port] else {
             throw PatchError(.graph, "input \(port + 1) has no source")
         }

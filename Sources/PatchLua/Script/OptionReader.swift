@@ -62,6 +62,12 @@ struct OptionReader {
             return .string(try script.outputPath(text, call))
         case .url:
             return try url(schema, index)
+        case .node: return .string(try node(schema, index, "a node"))
+        case .nodeOrColor:
+            if call.string(index) != nil || call.kind(index) == .table {
+                return .vector(try ScriptColor.read(call, index, what: "\(schema.name) of \(kind)"))
+            }
+            return .string(try node(schema, index, "a node or a colour"))
         case .strings:
             if let text = call.string(index) { return .list([text]) }
             guard call.kind(index) == .table else { throw wrong(schema, index, "a list of texts") }
@@ -75,6 +81,14 @@ struct OptionReader {
             return .list(list)
         case .record(let fields): return try record(schema, fields, index)
         }
+    }
+
+    /// The name of the node that a handle stands for.
+    private func node(_ schema: OptionSchema, _ index: Int32, _ shape: String) throws -> NodeID {
+        guard call.kind(index) == .handle else { throw wrong(schema, index, shape) }
+        let ends = try script.outputs(at: index, call)
+        guard let end = ends.first, ends.count == 1, end.media == .both else { throw wrong(schema, index, shape) }
+        return script.id(end.node)
     }
 
     private func record(_ schema: OptionSchema, _ fields: [OptionSchema], _ index: Int32) throws -> OptionValue {
