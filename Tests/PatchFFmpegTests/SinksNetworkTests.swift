@@ -24,6 +24,7 @@ struct SinksNetworkTests {
             [
                 "url": .string("rtmp://127.0.0.1:\(proxy.port)/live/stream"), "speed": .string("ultrafast"),
                 "bitrate": .number(2e6), "keyframe": .number(1), "adaptive": .bool(true), "audio": .string("none"),
+                "minimumBitrate": .number(100_000),
                 "buffer": .number(4),
             ], reports: reports)
         let feed = try LiveFeed(sink, sound: false, noise: true)
@@ -42,8 +43,8 @@ struct SinksNetworkTests {
             usleep(200_000)
         }
         let settled = try outputNumbers(sink)
-        #expect(settled.targetBitrate > 250_000 && settled.targetBitrate < 640_000, "\(settled.targetBitrate)")
-        #expect(abs(settled.bitrate - 560_000) < 160_000, "\(settled.bitrate) b/s arrive")
+        #expect(settled.targetBitrate > 150_000 && settled.targetBitrate < 640_000, "\(settled.targetBitrate)")
+        #expect(settled.bitrate > 150_000 && settled.bitrate < 720_000, "\(settled.bitrate) b/s arrive")
         #expect(settled.waitingSeconds < 1, "\(settled.waitingSeconds) s wait")
         #expect(highest.waitingSeconds < 4.5 && highest.waitingBytes < 1_500_000, "\(highest)")
         #expect(settled.reconnects == 0)

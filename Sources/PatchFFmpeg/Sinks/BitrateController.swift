@@ -48,7 +48,10 @@ package struct BitrateController: Sendable {
             calmSince = nil
             // A backlog that shrinks is on its way out.
             guard waiting >= lastWaiting, now - lastDrop >= Self.second else { return nil }
-            if now - lastRise < 15 * Self.second { pause = min(60 * Self.second, pause * 2) }
+            if now - lastRise < 15 * Self.second {
+                pause = min(60 * Self.second, pause * 2)
+                lastRise = .min / 2
+            }
             lastDrop = now
             let share = Int(min(Double(bitrate) * 0.85, accepted * 0.85 - Double(audio)))
             return change(to: share)
@@ -59,7 +62,7 @@ package struct BitrateController: Sendable {
         }
         let since = calmSince ?? now
         calmSince = since
-        guard now - since >= pause else { return nil }
+        guard now - since >= pause, bitrate < ceiling else { return nil }
         calmSince = now
         lastRise = now
         return change(to: bitrate + bitrate * 8 / 100)
