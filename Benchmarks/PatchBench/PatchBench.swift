@@ -88,6 +88,11 @@ final class Bench {
             frames["a"] = right.flipped()
             frames["key"] = right.flipped()
         }
+        if workload.treatsAlphaAlike {
+            for (name, frame) in frames where frame.format.pixelFormat.hasAlpha {
+                frames[name] = frame.withPremultipliedAlpha()
+            }
+        }
         if way.isFullRange {
             for (name, frame) in frames where frame.format.pixelFormat.isYCbCr { frames[name] = frame.withFullRange() }
         }
@@ -100,7 +105,8 @@ final class Bench {
             var color = pixelFormat.isYCbCr ? TestPictures.video : .srgb
             if way.isFullRange { color.range = .full }
             return VideoFormat(
-                pixelFormat, width: options.width, height: options.height, color: color, premultiplied: false)
+                pixelFormat, width: options.width, height: options.height, color: color,
+                premultiplied: workload.treatsAlphaAlike)
         }
         var results = ["out": format(workload.output)]
         if let middle = way.middle { results["middle"] = format(middle) }

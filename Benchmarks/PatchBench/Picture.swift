@@ -182,9 +182,14 @@ extension Frame {
     }
 
     /// The same bytes, meant to have full range.
-    func withFullRange() -> Frame {
+    func withFullRange() -> Frame { meaning { $0.color.range = .full } }
+
+    /// The same bytes, meant to be premultiplied; alpha is 255 everywhere.
+    func withPremultipliedAlpha() -> Frame { meaning { $0.premultiplied = true } }
+
+    private func meaning(_ change: (inout VideoFormat) -> Void) -> Frame {
         var format = format
-        format.color.range = .full
+        change(&format)
         let frame = Frame(allocating: format)
         for index in 0..<format.pixelFormat.planeCount {
             for y in 0..<rows(ofPlane: index) {

@@ -13,6 +13,9 @@ struct Workload: Hashable {
     var worst: Int
     var nearlyAll: Int
 
+    /// Peers weigh alpha like the colours, which is right for premultiplied pictures only; so ours get such.
+    var treatsAlphaAlike: Bool { ["W2", "W2-20", "W4", "W7", "W9"].contains(name) }
+
     /// Every workload, in the table's order.
     static let all: [Workload] = [
         Workload("W1", .rgba, "contrast, brightness, saturation, vignette, gamma", worst: 1, nearlyAll: 1),

@@ -9,7 +9,7 @@ public struct VideoFormat: Hashable, Sendable {
     public var color: ColorSpec
     /// How the stored picture must be turned to stand upright.
     public var orientation: Orientation
-    /// Alpha is premultiplied (the rule between nodes). Meaningless without alpha.
+    /// Alpha is premultiplied (the rule between nodes). Made true where there is no alpha.
     public var premultiplied: Bool
 
     public init(
@@ -21,7 +21,7 @@ public struct VideoFormat: Hashable, Sendable {
         self.height = height
         self.color = (color ?? ColorSpec()).resolved(format: pixelFormat, height: height).spec
         self.orientation = orientation
-        self.premultiplied = premultiplied
+        self.premultiplied = premultiplied || !pixelFormat.hasAlpha
     }
 
     /// Size after orientation.
