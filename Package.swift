@@ -85,10 +85,11 @@ let package = Package(
         tests("PatchFFmpegTests", "PatchFFmpeg PatchGraph PatchMedia PatchTesting"),
         tests("PatchFrei0rTests", "PatchFrei0r PatchGraph PatchMedia PatchTesting", exclude: ["Plugins"]),
         tests("PatchDisplayTests", "PatchDisplay PatchGraph PatchMedia PatchTesting"),
-        tests("PatchSoundTests", "PatchSound PatchGraph PatchMedia PatchTesting"),
+        tests("PatchSoundTests", "PatchSound PatchFFmpeg PatchFilters PatchGraph PatchKernel PatchMedia PatchTesting"),
         tests("PatchTextTests", "PatchText PatchFilters PatchGraph PatchLua PatchMedia PatchTesting"),
         tests(
-            "PatchLuaTests", "PatchLua PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
+            "PatchLuaTests",
+            "PatchLua PatchFFmpeg PatchSound PatchGraph PatchKernel PatchMedia PatchFilters PatchTesting",
             exclude: ["Fixtures"]),
         tests("PatchBenchTests", "PatchTesting PatchBench"),
         tests("PatchbayTests", "Patchbay PatchbayExample PatchTesting", exclude: ["Fixtures"]),

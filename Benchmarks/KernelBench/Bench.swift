@@ -231,7 +231,7 @@ import Synchronization
                     state = state &* 1_664_525 &+ 1_013_904_223
                     var byte = UInt8(truncatingIfNeeded: state >> 24)
                     // Halves in 0…1: the high byte up to that of 1.0.
-                    if frame.format.pixelFormat.isHalf, x % 2 == 1 { byte %= 0x3c }
+                    if frame.format.pixelFormat.isFloat, x % 2 == 1 { byte %= 0x3c }
                     row.storeBytes(of: byte, toByteOffset: x, as: UInt8.self)
                 }
             }

@@ -130,3 +130,14 @@ static inline int patch_fill_arrays(AVFrame *frame, uint8_t *buffer, int alignme
         frame->data, frame->linesize, buffer, (enum AVPixelFormat)frame->format, frame->width, frame->height,
         alignment);
 }
+/// Lays the planes of sound one after the other into one buffer; arrays are tuples in Swift. At most 8 channels.
+static inline void patch_lay_rows(AVFrame *frame, uint8_t *buffer, int channels, int bytes) {
+    for (int channel = 0; channel < channels && channel < AV_NUM_DATA_POINTERS; channel++)
+        frame->data[channel] = buffer + (size_t)channel * bytes;
+    frame->extended_data = frame->data;
+    frame->linesize[0] = bytes;
+}
+/// One channel's samples of a frame of planar floats.
+static inline float *_Nonnull patch_sound_row(const AVFrame *_Nonnull frame, int channel) {
+    return (float *)frame->extended_data[channel];
+}

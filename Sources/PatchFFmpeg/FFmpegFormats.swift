@@ -39,7 +39,7 @@ extension PixelFormat {
         case .rgba: AV_PIX_FMT_RGBA
         case .bgra: AV_PIX_FMT_BGRA
         case .gray8: AV_PIX_FMT_GRAY8
-        case .half1, .half2, .half3, .half4: nil
+        case .half1, .half2, .half3, .half4, .float1, .float2, .float3, .float4: nil
         }
     }
 

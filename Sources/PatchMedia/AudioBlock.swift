@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a stream of sound looks like.
 ///
 /// Thread-safety: a value.
@@ -48,4 +50,18 @@ public final class AudioBlock: @unchecked Sendable {
     }
 
     deinit { samples.deallocate() }
+
+    /// How far a fade without corners is at a sample in the middle of `length`: (1 − cos πt) / 2.
+    public static func rise(_ index: Int, of length: Int) -> Float {
+        (1 - cosf(Float.pi * (Float(index) + 0.5) / Float(length))) / 2
+    }
+
+    /// Multiplies a channel by a factor that goes in a straight line from `begin`, before the first sample, to `end` at the
+    /// last.
+    public func scale(_ channel: Int, from begin: Float, to end: Float) {
+        if begin == 1, end == 1 { return }
+        let row = self.channel(channel)
+        let step = (end - begin) / Float(max(1, count))
+        for index in 0..<count { row[index] *= begin + step * Float(index + 1) }
+    }
 }

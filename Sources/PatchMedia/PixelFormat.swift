@@ -19,6 +19,9 @@ public enum PixelFormat: String, Hashable, Sendable, CaseIterable {
     case gray8
     /// Planar half floats (IEEE binary16), one plane a channel, full range, 1.0 = white: Patchbay's intermediates.
     case half1, half2, half3, half4
+    /// Planar 32-bit floats, one plane a channel: sound, a channel a plane and a sample a pixel. As with half floats, what is
+    /// beyond ±65504 is cut to that and NaN is written as 0.
+    case float1, float2, float3, float4
 }
 
 /// One plane's share of a format.
@@ -43,10 +46,10 @@ extension PixelFormat {
 
     public var planeCount: Int {
         switch self {
-        case .rgba, .bgra, .gray8, .half1: 1
-        case .nv12, .p010, .nv24, .p410, .half2: 2
-        case .yuv420p, .yuv422p, .yuv444p, .yuv420p10, .yuv422p10, .yuv444p10, .half3: 3
-        case .half4: 4
+        case .rgba, .bgra, .gray8, .half1, .float1: 1
+        case .nv12, .p010, .nv24, .p410, .half2, .float2: 2
+        case .yuv420p, .yuv422p, .yuv444p, .yuv420p10, .yuv422p10, .yuv444p10, .half3, .float3: 3
+        case .half4, .float4: 4
         }
     }
 
@@ -54,7 +57,7 @@ extension PixelFormat {
     public func layout(ofPlane plane: Int) -> PlaneLayout {
         precondition(plane >= 0 && plane < planeCount)
         let chroma = isYCbCr && plane > 0
-        let bytes = (bitDepth > 8 ? 2 : 1) * (chroma && planeCount == 2 ? 2 : 1)
+        let bytes = bytesPerSample * (chroma && planeCount == 2 ? 2 : 1)
         switch self {
         case .rgba, .bgra: return PlaneLayout(log2Width: 0, log2Height: 0, bytesPerPixel: 4)
         default:
@@ -64,7 +67,7 @@ extension PixelFormat {
         }
     }
 
-    /// Y'CbCr, whose codes need a matrix and a range; false for RGB, grey and half floats.
+    /// Y'CbCr, whose codes need a matrix and a range; false for RGB, grey and floats.
     public var isYCbCr: Bool {
         switch self {
         case .yuv420p, .yuv422p, .yuv444p, .nv12, .yuv420p10, .yuv422p10, .yuv444p10, .p010, .nv24, .p410: true
@@ -72,18 +75,25 @@ extension PixelFormat {
         }
     }
 
-    public var isHalf: Bool {
+    /// Numbers instead of codes: half or 32-bit floats.
+    public var isFloat: Bool {
         switch self {
-        case .half1, .half2, .half3, .half4: true
+        case .half1, .half2, .half3, .half4, .float1, .float2, .float3, .float4: true
         default: false
         }
     }
 
-    /// Significant bits a component: 8, 10 or (half float) 16.
+    public var isHalf: Bool { isFloat && bytesPerSample == 2 }
+
+    /// Bytes of one sample of one component.
+    public var bytesPerSample: Int { bitDepth > 16 ? 4 : bitDepth > 8 ? 2 : 1 }
+
+    /// Significant bits a component: 8, 10, 16 (half float) or 32 (float).
     public var bitDepth: Int {
         switch self {
         case .yuv420p10, .yuv422p10, .yuv444p10, .p010, .p410: 10
         case .half1, .half2, .half3, .half4: 16
+        case .float1, .float2, .float3, .float4: 32
         default: 8
         }
     }
@@ -91,7 +101,7 @@ extension PixelFormat {
     /// Whether the format can carry alpha.
     public var hasAlpha: Bool {
         switch self {
-        case .rgba, .bgra, .half4: true
+        case .rgba, .bgra, .half4, .float4: true
         default: false
         }
     }
@@ -130,5 +140,12 @@ extension PixelFormat {
     public static func half(channels: Int) -> PixelFormat {
         precondition((1...4).contains(channels))
         return [.half1, .half2, .half3, .half4][channels - 1]
+    }
+
+    /// The 32-bit float format with this many channels.
+    /// - Precondition: 1 ≤ channels ≤ 4.
+    public static func float(channels: Int) -> PixelFormat {
+        precondition((1...4).contains(channels))
+        return [.float1, .float2, .float3, .float4][channels - 1]
     }
 }

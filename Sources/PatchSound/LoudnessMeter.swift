@@ -4,29 +4,18 @@ import PatchGraph
 import PatchMedia
 import Synchronization
 
-/// What a meter reads.
-///
-/// Thread-safety: a value.
-public struct Loudness: Hashable, Sendable {
-    /// LUFS over the last 0.4 s, the last 3 s, and since the meter began (gated); −∞ where nothing was heard.
-    public var momentary = -Double.infinity
-    public var shortTerm = -Double.infinity
-    public var integrated = -Double.infinity
-    /// The highest true peak of any channel since the meter began, dBTP.
-    public var truePeak = -Double.infinity
-    public init() {}
-}
-
 /// `audio.meter`: loudness and true peak by EBU R 128, of what goes through it unchanged.
 ///
 /// Thread-safety: as `SoundProcessor` states; `loudness` may be read from any thread.
-public final class LoudnessMeter: SoundProcessor, @unchecked Sendable {
+public final class LoudnessMeter: LoudnessMetering, @unchecked Sendable {
     // Unchecked: the library's state is made by `prepare` before the node runs, then used by one thread; readings are
     // behind a mutex.
-    static let kind = NodeKind(
-        NodeSchema(
-            kind: "audio.meter", role: .filter, summary: "Loudness and true peak by EBU R 128.", ports: ["audio"]),
-        .sound { _, _ in LoudnessMeter() })
+    static let kind: NodeKind = {
+        var schema = NodeSchema(
+            kind: "audio.meter", role: .filter, summary: "Loudness and true peak by EBU R 128.", ports: ["audio"])
+        schema.publishesData = true
+        return NodeKind(schema, .sound { _, _ in LoudnessMeter() })
+    }()
 
     private var state: UnsafeMutablePointer<ebur128_state>?
     private var interleaved: UnsafeMutableBufferPointer<Float> = .init(start: nil, count: 0)

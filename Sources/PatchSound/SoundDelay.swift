@@ -1,4 +1,3 @@
-import Glibc
 import PatchGraph
 import PatchMedia
 
@@ -50,16 +49,7 @@ public final class SoundDelay: SoundProcessor, @unchecked Sendable {
             }
         }
         place = next
-        if age < samples + Self.rise { soften(block) }
+        block.rise(age: age, after: samples, over: Self.rise)
         age = min(samples + Self.rise, age + block.count)
-    }
-
-    private func soften(_ block: AudioBlock) {
-        for channel in 0..<block.format.channels {
-            let row = block.channel(channel)
-            for index in 0..<block.count where age + index >= samples && age + index < samples + Self.rise {
-                row[index] *= (1 - cosf(Float.pi * Float(age + index - samples) / Float(Self.rise))) / 2
-            }
-        }
     }
 }

@@ -4,8 +4,7 @@ import PatchMedia
 
 /// `audio.gain`: louder or softer, left or right, or silent.
 ///
-/// y = x · 10^(db / 20), 0 where muted or at the range's low end. `pan` turns the far channel of stereo down by the cosine of
-/// a quarter turn and leaves the near one; other channel counts ignore it. Changes go over one tick, in a straight line of
+/// y = x · 10^(db / 20), 0 where muted or at the range's low end. `pan` is a `SoundBalance`. Changes go over one tick, in a straight line of
 /// amplitude.
 /// Thread-safety: as `SoundProcessor` states.
 public final class SoundGain: SoundProcessor {
@@ -30,15 +29,10 @@ public final class SoundGain: SoundProcessor {
         for channel in 0..<block.format.channels {
             func factor(_ db: Float, _ pan: Float, _ mute: Float) -> Float {
                 guard mute < 0.5, db > Self.silence else { return 0 }
-                let far = block.format.channels != 2 ? 0 : channel == 0 ? max(0, pan) : max(0, -pan)
-                return powf(10, db / 20) * cosf(far * Float.pi / 2)
+                return powf(10, db / 20) * SoundBalance.factor(pan, ofChannel: channel, of: block.format.channels)
             }
-            let begin = factor(db.begin, pan.begin, mute.begin)
-            let end = factor(db.end, pan.end, mute.end)
-            if begin == 1, end == 1 { continue }
-            let samples = block.channel(channel)
-            let step = (end - begin) / Float(max(1, block.count))
-            for index in 0..<block.count { samples[index] *= begin + step * Float(index + 1) }
+            block.scale(
+                channel, from: factor(db.begin, pan.begin, mute.begin), to: factor(db.end, pan.end, mute.end))
         }
     }
 }

@@ -103,6 +103,18 @@ public final class Graph: Sendable {
         return add(kind: kind, name: name, body: .registered, options: [:], parameters: [:])
     }
 
+    /// A filter for sound in Swift: changes blocks of samples in place.
+    /// - Parameter make: called for each run of the node, and again when its channels change.
+    public func soundProcessor(
+        _ name: String, _ make: @escaping @Sendable () throws -> any SoundProcessor
+    ) -> GraphNode {
+        let kind = "processor.\(name)"
+        let schema = NodeSchema(
+            kind: kind, role: .filter, summary: "A sound filter of the host program.", ports: ["audio"])
+        registry.register([NodeKind(schema, .sound { _, _ in try make() })])
+        return add(kind: kind, name: name, body: .registered, options: [:], parameters: [:])
+    }
+
     /// A V4L2 camera.
     public func camera(
         _ name: String? = nil, device: String? = nil, size: (width: Int, height: Int)? = nil, fps: Double? = nil,

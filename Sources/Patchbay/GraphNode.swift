@@ -17,6 +17,12 @@ public struct GraphNode: Sendable {
         try graph.edit { try graph.connect(id, to: target.id, port: port) }
     }
 
+    /// Wires this node's sound alone; sounds that lead to one input are added.
+    /// - Throws: `PatchError` when the running graph cannot take the change.
+    public func addSoundTarget(_ target: GraphNode) throws {
+        try graph.edit { graph.connectSound(id, to: target.id) }
+    }
+
     public func removeTarget(_ target: GraphNode) throws {
         try graph.edit { graph.disconnect(id, from: target.id) }
     }
@@ -59,14 +65,35 @@ extension Graph {
         guard let node = patch.node(id) else { return [] }
         switch node.body {
         case .kernels(let filter): return filter.ports
+        case .sound: return ["audio"]
         case .registered: return registry[node.kind]?.schema.ports ?? []
         }
     }
 
+    /// Whether a node has no picture.
+    private func isSoundOnly(_ id: NodeID, in patch: Patch) -> Bool {
+        guard let node = patch.node(id) else { return false }
+        if case .sound = node.body { return true }
+        return registry[node.kind].map { $0.isSound || !$0.schema.hasPicture } ?? false
+    }
+
+    func connectSound(_ from: NodeID, to target: NodeID) {
+        state.withLock { state in addSound(from, target, &state.patch) }
+    }
+
+    private func addSound(_ from: NodeID, _ target: NodeID, _ patch: inout Patch) {
+        var port = 0
+        if case .kernels(let filter)? = patch.node(target)?.body, filter.mixesSound { port = Wire.noPort }
+        patch.wires.append(Wire(from: from, to: target, port: port, media: .audio))
+    }
+
     func connect(_ from: NodeID, to target: NodeID, port: InputPort?) throws {
         try state.withLock { state in
+            if port == nil, isSoundOnly(from, in: state.patch) || isSoundOnly(target, in: state.patch) {
+                return addSound(from, target, &state.patch)
+            }
             let names = ports(of: target, in: state.patch)
-            let taken = Set(state.patch.wires.filter { $0.to == target }.map(\.port))
+            let taken = Set(state.patch.wires.filter { $0.to == target && $0.media != .audio }.map(\.port))
             let index: Int
             switch port {
             case .name(let name)?:

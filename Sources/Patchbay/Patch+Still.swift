@@ -41,12 +41,14 @@ extension Patch {
         let sinkIDs = Set(sinks.map(\.id))
         var patch = self
         patch.nodes.removeAll { sinkIDs.contains($0.id) && !needed.contains($0.id) }
+        // A picture needs no microphone.
+        patch.nodes.removeAll { registry[$0.kind]?.schema.hasPicture == false }
         for index in patch.nodes.indices where sinkIDs.contains(patch.nodes[index].id) {
             patch.nodes[index].options.values["file"] = nil
             patch.nodes[index].options.values["container"] = nil
         }
         let kept = Set(patch.nodes.map(\.id))
-        patch.wires.removeAll { !kept.contains($0.to) || $0.media == .audio }
+        patch.wires.removeAll { !kept.contains($0.to) || !kept.contains($0.from) || $0.media == .audio }
         let id = "still picture"
         var options = NodeOptions(["file": .string(still.file), "at": .number(still.time.seconds)])
         if let size = still.size { options.values["size"] = .vector([Double(size.width), Double(size.height)]) }

@@ -16,7 +16,7 @@ extension NodeRegistry {
     public static func standard(rawData: RawDataHandlers = RawDataHandlers()) -> NodeRegistry {
         let registry = NodeRegistry(
             MediaSources.kinds(standIns: PatternSources.standIns) + PatternSources.kinds + TextSource.kinds
-                + MediaSinks.kinds + FFmpegGuests.kinds + DisplaySink.kinds + SoundNodes.kinds
+                + MediaSinks.kinds + FFmpegGuests.kinds + FFmpegSound.kinds + DisplaySink.kinds + SoundNodes.kinds
                 + [RawDataOutput.kind(handlers: rawData), .delay, ReplayNode.kind],
             operators: NativeOperators.all(lookups: .standard))
         registry.register(Frei0rGuests.family)

@@ -123,7 +123,7 @@ import Testing
                     let picture = try convert(video, bar.color, to: target, nil)
                     for c in 0..<3 {
                         let code: Double
-                        if target.isHalf {
+                        if target.isFloat {
                             // Half floats keep what lies beyond black and white.
                             code = 255 * min(1, max(0, Double(half(picture[c, 9, 2]))))
                         } else {

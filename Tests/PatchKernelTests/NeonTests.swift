@@ -143,7 +143,7 @@ private enum Emulation {
             var reference = picture.reference
             func place(_ index: Int) -> Plane {
                 guard index < picture.format.planeCount else { return reference.planes.0 }
-                let rowBytes = picture.samples(inPlane: index) * (picture.format.bitDepth > 8 ? 2 : 1)
+                let rowBytes = picture.samples(inPlane: index) * picture.format.bytesPerSample
                 let plane = Plane(base: next, stride: rowBytes)
                 for y in 0..<picture.rows(inPlane: index) {
                     memcpy(plane.row(y), picture.plane(index).row(y), rowBytes)
@@ -175,7 +175,7 @@ private enum Emulation {
             for y in 0..<output.rows(inPlane: index) {
                 memcpy(
                     output.plane(index).row(y), planes[index].row(y),
-                    output.samples(inPlane: index) * (output.format.bitDepth > 8 ? 2 : 1))
+                    output.samples(inPlane: index) * output.format.bytesPerSample)
             }
         }
     }

@@ -109,8 +109,8 @@ struct RandomCase: Sendable {
                     count += 1
                     let (p, q) = (actual[plane, x, y], expected[plane, x, y])
                     let distance =
-                        format.isHalf
-                        ? 1000 * abs(Double(half(p)) - Double(half(q))) / max(1, abs(Double(half(q))))
+                        format.isFloat
+                        ? 1000 * abs(format.number(p) - format.number(q)) / max(1, abs(format.number(q)))
                         : Double(abs(p - q))
                     if !(distance <= Self.tolerance(format)) {
                         beyond += 1

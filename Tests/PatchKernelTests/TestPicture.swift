@@ -21,7 +21,7 @@ final class TestPicture {
         for index in 0..<format.planeCount {
             let layout = format.layout(ofPlane: index)
             let rowBytes = layout.width(of: width) * layout.bytesPerPixel
-            let stride = rowBytes + padding * (format.bitDepth > 8 ? 2 : 1)
+            let stride = rowBytes + padding * format.bytesPerSample
             let rows = layout.height(of: height)
             let bytes = stride * (rows - 1) + rowBytes
             let pages = (bytes + page - 1) / page
@@ -51,15 +51,16 @@ final class TestPicture {
     /// Samples in one row of a plane, interleaved ones counted one by one.
     func samples(inPlane index: Int) -> Int {
         let layout = format.layout(ofPlane: index)
-        return layout.width(of: width) * layout.bytesPerPixel / (format.bitDepth > 8 ? 2 : 1)
+        return layout.width(of: width) * layout.bytesPerPixel / format.bytesPerSample
     }
     func rows(inPlane index: Int) -> Int { format.layout(ofPlane: index).height(of: height) }
 
-    /// A sample's code (10-bit formats: 0…1023; half: the bits).
+    /// A sample's code (10-bit formats: 0…1023; floats: the bits).
     subscript(plane: Int, x: Int, y: Int) -> Int {
         get {
             let row = self.plane(plane).row(y)
             if format.bitDepth == 8 { return Int(row.load(fromByteOffset: x, as: UInt8.self)) }
+            if format.bytesPerSample == 4 { return Int(row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self)) }
             let word = Int(row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self))
             return word >> format.lowBits
         }
@@ -67,6 +68,8 @@ final class TestPicture {
             let row = self.plane(plane).row(y)
             if format.bitDepth == 8 {
                 row.storeBytes(of: UInt8(newValue), toByteOffset: x, as: UInt8.self)
+            } else if format.bytesPerSample == 4 {
+                row.storeBytes(of: UInt32(newValue), toByteOffset: 4 * x, as: UInt32.self)
             } else {
                 row.storeBytes(
                     of: UInt16(newValue << format.lowBits), toByteOffset: 2 * x, as: UInt16.self)
@@ -82,12 +85,15 @@ final class TestPicture {
         }
     }
 
-    /// Random codes over the whole range; halves between 0 and 1; premultiplied pictures have colour ≤ alpha.
+    /// Random codes over the whole range; floats between 0 and 1; premultiplied pictures have colour ≤ alpha.
     func fillRandom(_ random: inout SeededRandom) {
         for plane in 0..<format.planeCount {
             for y in 0..<rows(inPlane: plane) {
                 for x in 0..<samples(inPlane: plane) {
-                    if format.isHalf {
+                    if format.bytesPerSample == 4 {
+                        // The first are as likely as the last: exponents from 2^−127 to 1.
+                        self[plane, x, y] = Int(random.next() % 0x3f80_0001)
+                    } else if format.isFloat {
                         self[plane, x, y] = Int(random.next() % 0x3c01)
                     } else {
                         self[plane, x, y] = Int(random.next() % (format.bitDepth == 8 ? 256 : 1024))
@@ -95,7 +101,7 @@ final class TestPicture {
                 }
             }
         }
-        if format == .half4 {
+        if format == .half4 || format == .float4 {
             for y in 0..<height {
                 for x in 0..<width { for c in 0..<3 { self[c, x, y] = min(self[c, x, y], self[3, x, y]) } }
             }
@@ -118,6 +124,11 @@ func half(_ bits: Int) -> Float {
     if exponent == 0 { return sign * fraction / 16_777_216 }
     if exponent == 31 { return fraction == 0 ? sign * .infinity : .nan }
     return sign * (1 + fraction / 1024) * Float(sign: .plus, exponent: exponent - 15, significand: 1)
+}
+
+extension PixelFormat {
+    /// What the bits of a half or a float mean.
+    func number(_ bits: Int) -> Double { Double(bytesPerSample == 2 ? half(bits) : Float(bitPattern: UInt32(bits))) }
 }
 
 /// SplitMix64: the same numbers on every run.
@@ -208,7 +219,7 @@ func interpret(
     }
 }
 
-/// The largest difference between two pictures of one format, in codes (halves: in thousandths), and where.
+/// The largest difference between two pictures of one format, in codes (floats: in thousandths), and where.
 func difference(_ a: TestPicture, _ b: TestPicture) -> (codes: Double, place: String) {
     var worst = (codes: 0.0, place: "")
     for plane in 0..<a.format.planeCount {
@@ -216,8 +227,8 @@ func difference(_ a: TestPicture, _ b: TestPicture) -> (codes: Double, place: St
             for x in 0..<a.samples(inPlane: plane) {
                 let (p, q) = (a[plane, x, y], b[plane, x, y])
                 let distance: Double
-                if a.format.isHalf {
-                    let (u, v) = (Double(half(p)), Double(half(q)))
+                if a.format.isFloat {
+                    let (u, v) = (a.format.number(p), a.format.number(q))
                     distance = 1000 * abs(u - v) / max(1, abs(u))
                 } else {
                     distance = Double(abs(p - q))

@@ -52,7 +52,7 @@ import Testing
     ) throws -> Frame {
         let video = VideoFormat(.yuv444p10, width: Self.width, height: Self.height, color: .bt709)
         let format =
-            between.isHalf ? VideoFormat(between, width: Self.width, height: Self.height, color: .srgb) : video
+            between.isFloat ? VideoFormat(between, width: Self.width, height: Self.height, color: .srgb) : video
         var results: [Frame] = []
         for stage in filter.stages {
             let inputs = try stage.inputs.map { input -> Frame in
@@ -67,7 +67,7 @@ import Testing
             results.append(try Self.run(kernel, inputs, to: format, uniforms: uniforms))
         }
         let last = try #require(results.last)
-        return between.isHalf ? try Self.run(StandardKernels.copy, [last], to: video) : last
+        return between.isFloat ? try Self.run(StandardKernels.copy, [last], to: video) : last
     }
 
     @Test(arguments: names) func isTheSameInRGBAndYCbCr(name: String) throws {

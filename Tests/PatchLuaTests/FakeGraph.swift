@@ -1,8 +1,10 @@
 import Glibc
+import PatchFFmpeg
 import PatchFilters
 import PatchGraph
 import PatchLua
 import PatchMedia
+import PatchSound
 import Testing
 
 /// Kinds of node that exist only by name, as scripts see the real ones.
@@ -61,8 +63,8 @@ enum FakeGraph {
                 NodeSchema(
                     kind: "sharpenHard", role: .filter, summary: "",
                     parameters: [ParameterSchema("strength", default: [1], range: 0...2)]),
-                .processor { _, _ in throw PatchError(.unavailable, "fake") }), .delay,
-        ], operators: NativeOperators.all)
+                .processor { _, _ in throw PatchError(.unavailable, "fake") }), .delay, microphone,
+        ] + SoundNodes.kinds + FFmpegSound.kinds, operators: NativeOperators.all)
 
     private static let size = OptionSchema("size", .size, "", unit: "px")
     private static let fps = OptionSchema("fps", .number(1...240), "", unit: "1/s")
@@ -70,6 +72,11 @@ enum FakeGraph {
     private static let file = OptionSchema("file", .outputFile, "")
     private static let orientation = OptionSchema("orientation", .choice(["landscape", "portrait"]), "")
 
+    private static let microphone: NodeKind = {
+        var kind = source("microphone", [OptionSchema("channels", .integer(1...8), "")])
+        kind.schema.hasPicture = false
+        return kind
+    }()
     private static func source(_ kind: String, _ options: [OptionSchema]) -> NodeKind {
         NodeKind(
             NodeSchema(kind: kind, role: .source, summary: "", options: options),
@@ -118,10 +125,12 @@ final class Workspace: Sendable {
     func remove(_ name: String) { unlink(folder + "/" + name) }
 
     /// The patch of a graph with this text.
-    func build(_ text: String, options: ScriptOptions = ScriptOptions()) throws -> Patch {
+    func build(
+        _ text: String, options: ScriptOptions = ScriptOptions(), registry: NodeRegistry = FakeGraph.registry
+    ) throws -> Patch {
         let path = write("graph.lua", text)
         return try ScriptHost(
-            path: path, registry: FakeGraph.registry, catalog: FakeGraph.catalog, options: options
+            path: path, registry: registry, catalog: FakeGraph.catalog, options: options
         ).build()
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import PatchFFmpeg
 import PatchGraph
 import PatchMedia
 import PatchSound
@@ -62,17 +63,26 @@ import Testing
 
     /// A chain that changes a hundred times on air, at moments that nobody chose.
     @Test func aHundredChangesOnAirMakeNoClick() throws {
-        var run = SoundRun(["tone": ToneSource(sine(440)), "other": ToneSource(sine(311, 0.3))])
+        var run = SoundRun(
+            ["tone": ToneSource(sine(440)), "other": ToneSource(sine(311, 0.3))], kinds: FFmpegSound.kinds)
+        run.patch.add("limit", "audio.limiter", ["ceiling": .constant([-9])])
+        run.patch.add("press", "audio.compressor", ["ratio": .constant([4])])
+        run.patch.add("bass", "audio.equalizer", ["low": .constant([6])])
+        run.patch.add("noise", "audio.ffmpeg", [:], ["chain": .string("afftdn=nr=6")])
         run.patch.add("a", "audio.gain", ["db": .constant([-3])])
         run.patch.add("b", "audio.gain", ["db": .constant([-9]), "pan": .constant([-0.5])])
         run.patch.add("late", "audio.delay", [:], ["ms": .number(3)])
         let chains: [[[String]]] = [
             [["tone", "out"]], [["tone", "a", "out"]], [["tone", "a", "b", "out"]], [["other", "out"]],
             [["tone", "late", "out"]], [["tone", "out"], ["other", "b", "out"]], [["other", "late", "b", "out"]],
-            [["tone", "b", "a", "late", "out"]],
+            [["tone", "b", "a", "late", "out"]], [["tone", "limit", "out"]],
+            [["tone", "bass", "press", "limit", "out"]],
+            [], [["other", "noise", "out"]], [["tone", "press", "out"]],
         ]
         func patch(_ number: Int) -> Patch {
             var patch = run.patch
+            // The listener stays when no sound is wired to it.
+            patch.wires.append(Wire(from: "tone", to: "out", media: .video))
             for chain in chains[number % chains.count] {
                 for (from, to) in zip(chain, chain.dropFirst()) {
                     patch.wires.append(Wire(from: from, to: to, media: .audio))

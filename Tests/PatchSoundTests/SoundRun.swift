@@ -1,4 +1,5 @@
 import Glibc
+import PatchFilters
 import PatchGraph
 import PatchMedia
 import PatchSound
@@ -93,7 +94,7 @@ struct SoundRun {
                 NodeKind(NodeSchema(kind: kind, role: .source, summary: ""), .source { _, _ in source })
             } + SoundNodes.kinds + kinds + [
                 NodeKind(NodeSchema(kind: "listener", role: .sink, summary: ""), .sink { _, _ in listener })
-            ])
+            ], operators: NativeOperators.all(lookups: LookupTables()))
         return try Engine(configuration, registry: registry)
     }
 

@@ -31,7 +31,7 @@ struct ChainSyntax {
         }
         try text.withCString { try parse($0) }
         guard !filters.isEmpty else {
-            throw PatchError(.script, "the ffmpeg chain is empty", remedy: "write ffmpeg{ \"hqdn3d\" }")
+            throw PatchError(.script, "the ffmpeg chain is empty", remedy: "name a filter: \"hqdn3d\"")
         }
     }
 
@@ -48,7 +48,7 @@ struct ChainSyntax {
         }
         func wrong(_ what: String) -> PatchError {
             PatchError(
-                .script, "the ffmpeg chain \(what)", remedy: "write it as for `ffmpeg -vf`",
+                .script, "the ffmpeg chain \(what)", remedy: "write it as for `ffmpeg -vf`, or -af for sound",
                 cause: here() == 0 ? "at its end" : "before '\(String(cString: position).prefix(40))'")
         }
         func labels() throws -> [String] {
@@ -94,10 +94,11 @@ struct ChainSyntax {
     }
 
     /// - Throws: `PatchError` for a filter that does not exist or that scripts may not use.
-    func check() throws {
+    /// - Parameter rules: those for pictures or those for sound.
+    func check(_ rules: any ChainRules.Type) throws {
         for filter in filters {
             guard let known = avfilter_get_by_name(filter.name) else {
-                let near = Spelling.nearest(to: filter.name, in: GuestRules.allowed)
+                let near = Spelling.nearest(to: filter.name, in: rules.allowed)
                 throw PatchError(
                     .script, "libavfilter has no filter '\(filter.name)'",
                     remedy: near.map { "did you mean '\($0)'?" } ?? "`patchbay filters --ffmpeg` lists them")
@@ -105,11 +106,19 @@ struct ChainSyntax {
             let hasInputs =
                 avfilter_filter_pad_count(known, 0) > 0
                 || known.pointee.flags & AVFILTER_FLAG_DYNAMIC_INPUTS != 0
-            if let refusal = GuestRules.refusal(of: filter.name, hasInputs: hasInputs) {
+            if let refusal = rules.refusal(of: filter.name, hasInputs: hasInputs) {
                 throw PatchError(
                     .script, "the libavfilter filter '\(filter.name)' may not be used in a graph: \(refusal.reason)",
                     remedy: refusal.remedy)
             }
         }
     }
+}
+
+/// Which of libavfilter's filters scripts may use.
+protocol ChainRules {
+    /// Names of the filters that may be used.
+    static var allowed: Set<String> { get }
+    /// Why a filter may not be used; nil when it may.
+    static func refusal(of name: String, hasInputs: Bool) -> (reason: String, remedy: String)?
 }

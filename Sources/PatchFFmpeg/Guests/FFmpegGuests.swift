@@ -34,38 +34,43 @@ public enum FFmpegGuests {
     }()
 
     /// The video filters of the installed libavfilter, by name, with the reason where scripts may not use one.
-    public static func filters() -> [GuestDescription] {
+    public static func filters() -> [GuestDescription] { filters(ofSound: false) }
+
+    static func filters(ofSound isSound: Bool) -> [GuestDescription] {
         var result: [GuestDescription] = []
         var cursor: UnsafeMutableRawPointer?
         while let filter = av_filter_iterate(&cursor) {
-            if let described = describe(filter) { result.append(described) }
+            if let described = describe(filter, isSound: isSound) { result.append(described) }
         }
         return result.sorted { $0.name < $1.name }
     }
 
-    /// nil when it is no video filter with one result.
-    private static func describe(_ filter: UnsafePointer<AVFilter>) -> GuestDescription? {
+    /// nil when it is no filter for pictures alone, or for sound alone, with a result.
+    private static func describe(_ filter: UnsafePointer<AVFilter>, isSound: Bool) -> GuestDescription? {
+        let media = isSound ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO
+        let rules: any ChainRules.Type = isSound ? SoundRules.self : GuestRules.self
         let inputs = Int(avfilter_filter_pad_count(filter, 0))
         let outputs = Int(avfilter_filter_pad_count(filter, 1))
         let flags = filter.pointee.flags
         let anyInputs = flags & AVFILTER_FLAG_DYNAMIC_INPUTS != 0
         let anyOutputs = flags & AVFILTER_FLAG_DYNAMIC_OUTPUTS != 0
         guard outputs > 0 || anyOutputs else { return nil }
-        for pad in 0..<inputs where avfilter_pad_get_type(filter.pointee.inputs, Int32(pad)) != AVMEDIA_TYPE_VIDEO {
-            return nil
-        }
-        for pad in 0..<outputs where avfilter_pad_get_type(filter.pointee.outputs, Int32(pad)) != AVMEDIA_TYPE_VIDEO {
-            return nil
-        }
+        for pad in 0..<inputs where avfilter_pad_get_type(filter.pointee.inputs, Int32(pad)) != media { return nil }
+        for pad in 0..<outputs where avfilter_pad_get_type(filter.pointee.outputs, Int32(pad)) != media { return nil }
         let name = String(cString: filter.pointee.name)
         // Filters with any number of inputs tell their kind of media only by name: sound's begin with an a.
-        if anyInputs, inputs == 0, avfilter_get_by_name(String(name.dropFirst())) != nil, name.hasPrefix("a") {
-            return nil
+        if anyInputs || anyOutputs, inputs == 0 || outputs == 0 {
+            let isForSound =
+                rules.allowed.contains(name)
+                ? isSound : name.hasPrefix("a") && avfilter_get_by_name(String(name.dropFirst())) != nil
+            if isForSound != isSound { return nil }
         }
-        return GuestDescription(
+        var guest = GuestDescription(
             name: name, summary: filter.pointee.description.map { String(cString: $0) } ?? "",
             inputs: anyInputs ? "any number" : "\(inputs)", parameters: options(of: filter),
-            refusal: GuestRules.refusal(of: name, hasInputs: inputs > 0 || anyInputs)?.reason)
+            refusal: rules.refusal(of: name, hasInputs: inputs > 0 || anyInputs)?.reason)
+        guest.isSound = isSound
+        return guest
     }
 
     static func options(of filter: UnsafePointer<AVFilter>) -> [GuestDescription.Parameter] {
@@ -147,7 +152,7 @@ final class FFmpegNode: NativeNode {
         text = options.string("graph") ?? ""
         if case .list(let names)? = options.values["inputs"] { ports = names } else { ports = ["in"] }
         syntax = try ChainSyntax(text)
-        try syntax.check()
+        try syntax.check(GuestRules.self)
         format = options.string("format").flatMap { PixelFormat(rawValue: $0) }
         report = environment.report
     }
@@ -191,28 +196,7 @@ final class FFmpegNode: NativeNode {
     }
 
     func command(_ target: String, _ name: String, _ argument: String) throws {
-        let named = syntax.filters.filter { $0.name == target || $0.instance == target || target == "all" }
-        guard !named.isEmpty else {
-            let names = syntax.filters.map(\.name)
-            throw PatchError(
-                .usage, "the ffmpeg chain has no filter '\(target)'",
-                remedy: Spelling.nearest(to: target, in: names).map { "did you mean '\($0)'?" }
-                    ?? "it has \(names.joined(separator: ", "))")
-        }
-        for filter in named {
-            guard let known = avfilter_get_by_name(filter.name) else { continue }
-            let options = FFmpegGuests.options(of: known)
-            let live = options.filter(\.isLive).map(\.name)
-            let isOption = options.contains { $0.name == name }
-            if isOption, live.contains(name) || patch_takes_commands(known) != 0 { continue }
-            // Short names and commands that are no options are libavfilter's to judge.
-            if !isOption, patch_takes_commands(known) != 0 { continue }
-            throw PatchError(
-                .usage, "\(filter.name) cannot change '\(name)' while it runs",
-                remedy: live.isEmpty
-                    ? "it takes no commands: write the value in the chain"
-                    : "it can change \(live.joined(separator: ", "))")
-        }
+        try syntax.checkCommand(target, name)
         let run = state.withLock { state -> GuestRun? in
             state.told.removeAll { $0.target == target && $0.name == name }
             state.told.append((target, name, argument))

@@ -4,7 +4,7 @@
 /// filters that were looked through are let in: none of them has an option that names a file, a URL, a device, a plugin or
 /// a model, none makes pictures without an input, none sleeps, and none keeps every picture until the end. A test holds
 /// the list against the options of the installed libavfilter.
-enum GuestRules {
+enum GuestRules: ChainRules {
     /// Names of the filters that may be used.
     static let allowed: Set<String> = Set(
         """

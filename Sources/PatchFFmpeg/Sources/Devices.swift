@@ -37,8 +37,35 @@ public enum Devices {
         }
     }
 
-    /// ALSA's capture devices, as the kernel lists them.
-    static func microphones() -> [DeviceDescription] {
+    /// PulseAudio's sources, then ALSA's capture devices.
+    static func microphones() -> [DeviceDescription] { (hasPulseServer ? pulseSources() : []) + alsaDevices() }
+
+    /// Whether a PulseAudio server (or PipeWire's stand-in) can be asked.
+    static var hasPulseServer: Bool {
+        if getenv("PULSE_SERVER") != nil { return true }
+        let folder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? "/run/user/\(getuid())"
+        return access(folder + "/pulse/native", F_OK) == 0
+    }
+
+    /// The sources of the PulseAudio server (avdevice_list_input_sources); monitors of outputs are among them.
+    private static func pulseSources() -> [DeviceDescription] {
+        FFmpegLog.silence()
+        avdevice_register_all()
+        var list: UnsafeMutablePointer<AVDeviceInfoList>?
+        guard avdevice_list_input_sources(av_find_input_format("pulse"), nil, nil, &list) >= 0, let found = list else {
+            return []
+        }
+        defer { avdevice_free_list_devices(&list) }
+        return (0..<Int(found.pointee.nb_devices)).compactMap { index in
+            guard let device = found.pointee.devices[index], let name = device.pointee.device_name else { return nil }
+            return DeviceDescription(
+                kind: .microphone, name: String(cString: name),
+                title: device.pointee.device_description.map { String(cString: $0) } ?? "", formats: [])
+        }
+    }
+
+    /// As the kernel lists them.
+    private static func alsaDevices() -> [DeviceDescription] {
         guard let text = contents(of: "/proc/asound/pcm") else { return [] }
         // 00-00: ALC257 Analog : ALC257 Analog : playback 1 : capture 1
         return text.split(separator: "\n").compactMap { line in

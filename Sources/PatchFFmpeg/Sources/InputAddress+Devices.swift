@@ -65,6 +65,23 @@ extension InputAddress {
         return address
     }
 
+    /// A microphone or line input.
+    /// - Parameters:
+    ///   - device: ALSA's or PulseAudio's name; nil is the default one.
+    ///   - system: "alsa", "pulse"; nil is PulseAudio where a server runs, else ALSA.
+    ///   - channels: to ask for.
+    static func microphone(_ device: String?, system: String?, channels: Int) -> InputAddress {
+        let system = system ?? (Devices.hasPulseServer ? "pulse" : "alsa")
+        let name = device ?? "default"
+        var address = InputAddress(kind: .microphone, name: Secret(value: name, redacted: name))
+        address.demuxer = system
+        address.timeout = 10_000_000_000
+        address.options = [("sample_rate", "48000"), ("channels", "\(channels)")]
+        // The server would else collect two seconds before it hands the first samples over: 10 ms of floats or 16-bit.
+        if system == "pulse" { address.options.append(("fragment_size", "\(480 * 2 * channels)")) }
+        return address
+    }
+
     private static func rateText(_ fps: Double) -> String {
         FrameRate(approximating: fps).map { "\($0.numerator)/\($0.denominator)" } ?? "30"
     }

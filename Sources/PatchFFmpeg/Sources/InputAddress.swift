@@ -5,7 +5,7 @@ import PatchMedia
 
 /// Where a source reads from, and with which of FFmpeg's options.
 struct InputAddress: Sendable {
-    enum Kind: Sendable { case file, stream, camera, screen }
+    enum Kind: Sendable { case file, stream, camera, screen, microphone }
 
     var kind: Kind
     /// The path, URL, device or display as FFmpeg wants it, and as people may see it.
@@ -162,6 +162,13 @@ extension InputAddress {
                     ? "close the program that uses it"
                     : AVError.isErrno(code, EACCES)
                         ? "add the user to group 'video'" : "see `patchbay devices` for cameras, sizes and rates",
+                cause: cause)
+        case .microphone:
+            return PatchError(
+                .notFound, "microphone '\(shown)' cannot be used",
+                remedy: AVError.isErrno(code, EBUSY)
+                    ? "close the program that uses it"
+                    : "see `patchbay devices` for microphones; system = \"alsa\" or \"pulse\" chooses who is asked",
                 cause: cause)
         case .screen:
             return PatchError(

@@ -211,9 +211,11 @@ final class MediaProducer {
         defer { if follows { shift = shift + MediaTime(seconds: time * converter.seconds(of: track.decoder.frame)) } }
         guard count > 0 else { return false }
         // What comes out first was still inside: it belongs to a little earlier.
-        let pts = track.decoder.frameTime.map {
-            shifted(sinceOrigin($0) + track.offset - MediaTime(seconds: early))
-        }
+        // A microphone's stamps say when a packet was fetched: its samples just follow each other.
+        let pts =
+            reader.address.kind == .microphone
+            ? nil
+            : track.decoder.frameTime.map { shifted(sinceOrigin($0) + track.offset - MediaTime(seconds: early)) }
         // Before the start there is nothing to hear; the queue would take it for a jump backwards.
         if let pts, !reader.address.isLive, pts + MediaTime(value: Int64(count), timescale: 48_000) <= track.offset {
             return false

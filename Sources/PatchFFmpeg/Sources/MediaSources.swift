@@ -1,7 +1,7 @@
 import PatchGraph
 import PatchMedia
 
-/// The sources that FFmpeg brings: `video`, `stream`, `camera`, `screen`, `image`, `input`; and `push`, which waits for
+/// The sources that FFmpeg brings: `video`, `stream`, `camera`, `microphone`, `screen`, `image`, `input`; and `push`, which waits for
 /// the host program.
 ///
 /// Thread-safety: all members may be called from any thread.
@@ -11,7 +11,7 @@ public enum MediaSources {
     /// - Parameter standIns: kinds that an `input` may be bound to by a word: with `["test": …]`, `--bind guest=test`
     ///   makes a source of that kind, with the input's own options.
     public static func kinds(standIns: [String: NodeKind]) -> [NodeKind] {
-        [video, clip, stream, camera, screen, image, input(standIns), PushSource.kind()]
+        [video, clip, stream, camera, microphone, screen, image, input(standIns), PushSource.kind()]
     }
 
     // MARK: Options that several have
@@ -112,6 +112,29 @@ public enum MediaSources {
                     environment: environment)
             }
         })
+
+    private static let microphone: NodeKind = {
+        var schema = NodeSchema(
+            kind: "microphone", role: .source, summary: "A microphone or line input (PulseAudio or ALSA).",
+            options: [
+                OptionSchema(
+                    "device", .string, "Such as hw:1,0, or PulseAudio's name of a source.", default: "the default one"),
+                OptionSchema(
+                    "system", .choice(["alsa", "pulse"]), "Who is asked for it.",
+                    default: "pulse where a server runs, else alsa"),
+                OptionSchema("channels", .integer(1...8), "Channels to ask for.", default: "1"),
+            ])
+        schema.hasPicture = false
+        return NodeKind(
+            schema,
+            .source { options, environment in
+                LibavSource(
+                    .microphone(
+                        options.string("device"), system: options.string("system"),
+                        channels: options.integer("channels") ?? 1),
+                    playback: .init(), environment: environment)
+            })
+    }()
 
     private static let screen = NodeKind(
         NodeSchema(

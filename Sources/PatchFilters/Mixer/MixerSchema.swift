@@ -16,6 +16,17 @@ public enum MixerSchema {
     /// The parameters of a slot, without the slot's name and dot in front.
     /// - Parameters: the canvas's size in pixels, which a slot has unless it says otherwise.
     public static func slotParameters(width: Int, height: Int) -> [ParameterSchema] {
+        pictureParameters(width: width, height: height) + soundParameters
+    }
+
+    /// What a slot's sound can be told. `gain` is a factor of amplitude.
+    private static let soundParameters = [
+        ParameterSchema("gain", default: [1], range: 0...8, neutral: [1], label: "Loudness, as a factor"),
+        ParameterSchema("pan", default: [0], range: -1...1, neutral: [0], label: "Balance"),
+        ParameterSchema("mute", .bool, default: [0], animatable: false),
+    ]
+
+    private static func pictureParameters(width: Int, height: Int) -> [ParameterSchema] {
         let far: ClosedRange<Float> = -32768...32768
         return [
             ParameterSchema("position", .vec2, default: [0, 0], range: far, label: "Top left", unit: "px"),
@@ -37,7 +48,7 @@ public enum MixerSchema {
     }
 
     /// Floats of one slot, and of the canvas's colour before the first.
-    static let slotFloats = slotParameters(width: 1, height: 1).reduce(0) { $0 + $1.form.count }
+    static let slotFloats = pictureParameters(width: 1, height: 1).reduce(0) { $0 + $1.form.count }
     static let canvasFloats = 4
 
     /// One slot of a mixer.
@@ -59,31 +70,38 @@ public enum MixerSchema {
     /// A mixer of these slots as a filter: a port for each slot by its name and for each mask by `NAME.mask`; parameters
     /// `fill` and `NAME.position`, `NAME.size` and so on.
     public static func filter(_ slots: [Slot], width: Int, height: Int) -> KernelFilter {
-        var parameters = [ParameterSchema("fill", .color, default: [0, 0, 0, 1], range: 0...1, label: "Background")]
-        for slot in slots {
-            for var parameter in slotParameters(width: width, height: height) {
-                parameter.name = "\(slot.name).\(parameter.name)"
-                parameters.append(parameter)
+        func parameters(_ schemas: [ParameterSchema]) -> [ParameterSchema] {
+            slots.flatMap { slot in
+                schemas.map { schema in
+                    var schema = schema
+                    schema.name = "\(slot.name).\(schema.name)"
+                    return schema
+                }
             }
         }
+        let picture =
+            [ParameterSchema("fill", .color, default: [0, 0, 0, 1], range: 0...1, label: "Background")]
+            + parameters(pictureParameters(width: width, height: height))
         let ports = slots.map(\.name) + slots.filter(\.hasMask).map { "\($0.name).mask" }
         let native = KernelFilter.NativeStage(
-            "mixer", parameters: parameters.map { .init($0.name, .parameter($0.name)) },
+            "mixer", parameters: picture.map { .init($0.name, .parameter($0.name)) },
             options: NodeOptions([
                 "blends": .list(slots.map(\.blend)), "masks": .vector(slots.map { $0.hasMask ? 1 : 0 }),
             ]))
-        return KernelFilter(
+        var filter = KernelFilter(
             name: "mixer", summary: "Lays pictures over a canvas, each in a slot of its own.", ports: ports,
-            parameters: parameters,
+            parameters: picture + parameters(soundParameters),
             stages: [
                 .init(
                     native: native, inputs: ports.indices.map { .port($0) }, size: .pixels(width: width, height: height)
                 )
             ])
+        filter.mixesSound = true
+        return filter
     }
 }
 
-/// The present values of one slot, in the order of `MixerSchema.slotParameters`.
+/// The present values of one slot, in the order of `MixerSchema.pictureParameters`.
 struct SlotValues {
     var position: SIMD2<Float>
     var size: SIMD2<Float>

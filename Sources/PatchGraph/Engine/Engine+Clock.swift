@@ -149,6 +149,7 @@ private struct Scheduler {
                 runner.offer(frame: frame, sound: block, tick: tick, tap: tap)
             }
         }
+        sound.runMeters(at: tick)
         sound.end()
         if settled !== executor {
             // Freeing machine code takes its time; the clock has none to give.

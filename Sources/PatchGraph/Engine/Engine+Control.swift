@@ -32,10 +32,15 @@ extension Engine {
     /// A running node's options as they are now; nil when no such node runs.
     public func options(of node: NodeID) -> NodeOptions? { instances[node]?.presentOptions }
 
-    /// The newest numbers that a node's native operators publish (a histogram, a centroid, corners); nil when the plan on air
+    /// The newest numbers that a node's native operators publish (a histogram, a centroid, corners), or a loudness meter; nil when the plan on air
     /// has no such node, before its first tick, and when they are still those of tick `seen`.
     public func operatorData(node: NodeID, after seen: Int64 = -1) -> OperatorData.Snapshot? {
         guard let plan else { return nil }
+        for sound in plan.sounds where sound.id == node {
+            guard let loudness = sound.meter?.loudness else { continue }
+            let tick = counters.withLock { $0.ticks }
+            return tick > 0 && tick != seen ? OperatorData.Snapshot(tick: tick, values: loudness.values) : nil
+        }
         var merged: OperatorData.Snapshot?
         for case .operate(let operate) in plan.steps where operate.id == node {
             guard let snapshot = operate.data?.read(after: seen) else { continue }
@@ -61,6 +66,7 @@ extension Engine {
             switch instances[id]?.body {
             case .native(let native)?: native
             case .source(let source, _)?: source as? any CommandTaking
+            case .sound(let processor, _)?: processor as? any CommandTaking
             default: nil
             }
         guard let taker else { throw PatchError(.usage, "no running node '\(id)' takes commands", node: id) }
@@ -117,6 +123,9 @@ extension Engine {
                 if case .operate(let operate) = step, let work = operate.work as? any FrameOperator { work.fill(&node) }
                 return node
             }
+        }
+        statistics.meters = executor.plan.sounds.compactMap { sound in
+            sound.meter.map { MeterStatistics(id: sound.id, loudness: $0.loudness) }
         }
         for (index, sink) in executor.plan.sinks.enumerated() {
             var node = NodeStatistics(id: sink.id, kind: sink.kind)

@@ -293,12 +293,13 @@ extension NodeRegistry {
         case .kernels(let filter):
             return NodePorts(
                 names: filter.ports, hasOutput: true, isSink: false, optional: Set(filter.portDefaults.keys))
-        case .registered:
+        case .registered, .sound:
             let kind = try kind(of: node)
             let schema = kind.schema
             return NodePorts(
                 names: schema.ports(node.options), hasOutput: schema.role != .sink || schema.forwards,
-                isSink: schema.role == .sink, isSound: kind.isSound, isDelay: schema.isDelay)
+                isSink: schema.role == .sink, isSound: kind.isSound, isMeter: schema.publishesData,
+                isDelay: schema.isDelay)
         }
     }
 }

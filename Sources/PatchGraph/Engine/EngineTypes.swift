@@ -99,6 +99,19 @@ public struct OutputStatistics: Sendable {
     public init() {}
 }
 
+/// What a loudness meter of the graph reads.
+///
+/// Thread-safety: a value.
+public struct MeterStatistics: Sendable {
+    public var id: NodeID
+    public var loudness: Loudness
+
+    public init(id: NodeID, loudness: Loudness) {
+        self.id = id
+        self.loudness = loudness
+    }
+}
+
 /// Running numbers of an engine.
 public struct EngineStatistics: Sendable {
     public var ticks: Int64 = 0
@@ -109,5 +122,7 @@ public struct EngineStatistics: Sendable {
     public var p50: Double = 0
     public var p99: Double = 0
     public var nodes: [NodeStatistics] = []
+    /// What the graph's loudness meters read.
+    public var meters: [MeterStatistics] = []
     public init() {}
 }

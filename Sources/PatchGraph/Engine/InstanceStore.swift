@@ -17,6 +17,7 @@ final class Instance: Sendable {
     let location: SourceLocation?
     let body: Body
     /// Options that may change while the node runs.
+    private let soundKernel: SoundKernel?
     private let liveNames: Set<String>
     private let life: Mutex<Life>
 
@@ -38,13 +39,14 @@ final class Instance: Sendable {
         options = node.options
         location = node.location
         self.body = body
+        soundKernel = node.soundKernel
         liveNames = Set(schema.options.filter(\.isLive).map(\.name))
         life = Mutex(Life(declared: node.options, present: node.options))
     }
 
     /// Whether a node of a new patch is this very one, so that it goes on running.
     func isSame(as node: PatchNode) -> Bool {
-        node.kind == kind && fixed(node.options) == fixed(options)
+        node.kind == kind && node.soundKernel == soundKernel && fixed(node.options) == fixed(options)
     }
 
     private func fixed(_ options: NodeOptions) -> NodeOptions {
@@ -213,7 +215,8 @@ final class InstanceStore: Sendable {
 extension NodeRegistry {
     /// - Throws: `PatchError.graph` with the nearest known kind.
     func kind(of node: PatchNode) throws -> NodeKind {
-        if let kind = self[node.kind] { return kind }
+        if let kernel = node.soundKernel { return kernel.kind }
+        if let kind = self[node.kind] ?? SoundStrips.kinds[node.kind] { return kind }
         let near = Spelling.nearest(to: node.kind, in: schemas.map(\.kind))
         throw PatchError(
             .graph, "there is no node '\(node.kind)'", remedy: near.map { "did you mean '\($0)'?" } ?? "",

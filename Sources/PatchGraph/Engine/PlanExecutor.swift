@@ -246,12 +246,10 @@ final class PlanExecutor: @unchecked Sendable {
                 if let frame = lead.held[shared], frame.format == plan.sources[index].format { held[index] = frame }
                 continue
             }
-            guard let format = plan.sources[index].format, case .source(let source, _) = sources[index].body else {
-                continue
-            }
+            guard case .source(let source, _) = sources[index].body else { continue }
             switch source.frame(at: tick) {
             case .frame(let frame):
-                if frame.format == format {
+                if frame.format == plan.sources[index].format {
                     held[index] = frame
                 } else if reported[index] != frame.format {
                     reported[index] = frame.format

@@ -116,6 +116,11 @@ struct SoundRenderer {
         return block
     }
 
+    /// Runs what runs though nobody may hear it.
+    mutating func runMeters(at tick: Tick) {
+        for index in now.executor?.plan.meters ?? [] { _ = block(of: index, at: tick) }
+    }
+
     /// Where wires changed in a way that no fade can follow (two filters that swap places feed each other's past), the curve
     /// is led from where it was to where it is now.
     private func close(_ seam: inout Seam, _ block: AudioBlock) {
@@ -353,10 +358,5 @@ extension AudioBlock {
                 target[index] += gain * source[index] * (1 - rise(index, of: length))
             }
         }
-    }
-
-    /// (1 − cos πt) / 2
-    static func rise(_ index: Int, of length: Int) -> Float {
-        (1 - cosf(Float.pi * (Float(index) + 0.5) / Float(length))) / 2
     }
 }

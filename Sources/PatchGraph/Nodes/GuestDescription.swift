@@ -27,6 +27,8 @@ public struct GuestDescription: Sendable {
     public var parameters: [Parameter]
     /// Why scripts may not use it; nil when they may.
     public var refusal: String?
+    /// It works on sound, not on pictures.
+    public var isSound = false
 
     public init(
         name: String, summary: String, inputs: String, parameters: [Parameter] = [], refusal: String? = nil

@@ -23,6 +23,10 @@ public struct NodeSchema: Sendable {
     public var portsOption: String?
     /// Its nodes may be told things by `node:command(…)`.
     public var takesCommands = false
+    /// A sound filter that publishes numbers (`node:onData(…)`): it runs though its sound may reach no sink.
+    public var publishesData = false
+    /// False for a source of sound alone.
+    public var hasPicture = true
     /// What comes out went in some ticks ago, so that the node may close a loop of wires.
     public var isDelay = false
 

@@ -99,7 +99,7 @@ struct RawDataSettings: Sendable {
     var path: String?
     var isY4M: Bool
 
-    static let formats = PixelFormat.allCases.filter { !$0.isHalf }.map(\.rawValue)
+    static let formats = PixelFormat.allCases.filter { !$0.isFloat }.map(\.rawValue)
 
     static let schema: [OptionSchema] = [
         OptionSchema("size", .size, "Size of the frames handed out.", unit: "px", default: "the incoming size"),

@@ -21,6 +21,9 @@ public struct KernelFilter: Hashable, Sendable {
     public var stages: [Stage]
     /// Where the result is one of the first two inputs as it is; nil when it always has to be computed.
     public var ends: Ends?
+    /// Its result has the sound of all ports that have parameters NAME.gain, NAME.pan, NAME.mute and NAME.visible, added,
+    /// instead of the first port's.
+    public var mixesSound = false
 
     public init(
         name: String, summary: String, ports: [String], parameters: [ParameterSchema], options: [OptionSchema] = [],

@@ -42,6 +42,8 @@ public struct PatchNode: Sendable {
         case registered
         /// One or more kernels.
         case kernels(KernelFilter)
+        /// A kernel for sound.
+        case sound(SoundKernel)
     }
 
     public var id: NodeID
@@ -80,10 +82,12 @@ public struct Wire: Hashable, Sendable {
 
     public var from: NodeID
     public var to: NodeID
-    /// 0-based index of the input port.
+    /// 0-based index of the input port; `noPort` for sound that goes to a mixer itself and to none of its slots.
     public var port: Int
     public var media: Media
     public var location: SourceLocation?
+
+    public static let noPort = -1
 
     public init(
         from: NodeID, to: NodeID, port: Int = 0, media: Media = .both, at location: SourceLocation? = nil

@@ -56,7 +56,7 @@ extension Patch {
                         remedy: "wire sound to it: \(from.id).audio >> \(to.id).audio", node: to.id,
                         at: wire.location ?? to.location)
                 }
-                if soundWires[wire.to]?.contains(where: { $0.from == wire.from }) != true {
+                if soundWires[wire.to]?.contains(where: { $0.from == wire.from && $0.port == wire.port }) != true {
                     soundWires[wire.to, default: []].append(wire)
                 }
                 continue
@@ -128,7 +128,12 @@ extension Patch {
         }
         var notes: [PatchNote] = []
         let standIns = standIns { upstream(of: $0) }
-        for node in nodes where node.isWatched && inputs[node.id] != nil { try visit(node) }
+        for node in nodes
+        where node.isWatched && inputs[node.id] != nil
+            || portsOf[node.id]?.isMeter == true && soundWires[node.id] != nil
+        {
+            try visit(node)
+        }
         for node in nodes where portsOf[node.id]?.isSink == true {
             let isFed = inputs[node.id] != nil || soundWires[node.id] != nil
             if isFed {
@@ -191,6 +196,8 @@ struct NodePorts {
     var isSink: Bool
     /// The node takes and gives sound only.
     var isSound = false
+    /// It is there for the numbers that it publishes, and works though its sound may reach no sink.
+    var isMeter = false
     /// Its output does not depend on its input of the same tick.
     var isDelay = false
     /// Indices of the ports that need no wire.

@@ -9,7 +9,7 @@ import Synchronization
 /// Thread-safety: a value; use from one thread at a time.
 public struct PatchRehearsal {
     /// Kinds whose opening reaches out of the machine, or into a device.
-    static let external: Set<String> = ["camera", "screen", "stream"]
+    static let external: Set<String> = ["camera", "screen", "stream", "microphone"]
 
     private let registry: NodeRegistry
     private let compiler: KernelCompiler
@@ -121,6 +121,16 @@ private final class RehearsedNodes: NodeProvider {
                     orientation = Orientation(named: named) ?? .identity
                 }
                 if node.options.bool("mirror") == true { orientation = orientation.then(.mirror) }
+                if try !registry.kind(of: node).schema.hasPicture {
+                    let format = SourceFormat(
+                        video: nil, audio: AudioFormat(channels: node.options.integer("channels") ?? 1), isLive: true)
+                    notes.append(
+                        PatchNote(
+                            message: "'\(node.id)' (\(node.kind)) was not opened", node: node.id,
+                            location: node.location))
+                    sources[node.id] = (made, format)
+                    return format
+                }
                 let format = SourceFormat(
                     video: VideoFormat(.yuv420p, width: size.0, height: size.1, orientation: orientation),
                     rate: node.options.number("fps").flatMap { FrameRate(approximating: $0) }, isLive: true)

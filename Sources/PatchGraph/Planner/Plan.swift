@@ -13,6 +13,8 @@ public struct Plan: Sendable {
     public internal(set) var sinks: [PlanSink] = []
     /// Sources' sound and sound filters that sinks hear, upstream first.
     public internal(set) var sounds: [PlanSound] = []
+    /// Those that run though nobody may hear them: meters.
+    public internal(set) var meters: [Int] = []
     /// Format of what each slot holds during a tick.
     public internal(set) var slots: [VideoFormat] = []
     /// Pictures that outlive their tick.
@@ -222,6 +224,14 @@ public struct PlanSound: Sendable {
     /// Where a filter's parameters are in the plan's uniforms.
     let uniformOffset: Int
     let uniformCount: Int
+
+    /// nil for what measures no loudness.
+    var meter: (any LoudnessMetering)? {
+        if case .filter(let processor) = body { processor as? any LoudnessMetering } else { nil }
+    }
+
+    /// For people: a port's strip inside a mixer is "mix.guest".
+    public var title: String { id.split(separator: "\t").joined(separator: ".") }
 }
 
 /// A sink in a plan: which picture and whose sound it gets.

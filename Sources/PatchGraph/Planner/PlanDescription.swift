@@ -62,7 +62,7 @@ extension Plan {
                 continue
             }
             let picture = sink.slot.map { "\(name($0)): \(slots[$0])" } ?? "no picture"
-            let heard = sink.sounds.map { sounds[$0].id }.joined(separator: " and ")
+            let heard = sink.sounds.map { sounds[$0].title }.joined(separator: " and ")
             let sound = heard.isEmpty ? "" : ", sound of \(heard)"
             lines.append("sink \(sink.id): \(picture)\(sound)")
         }
@@ -84,7 +84,7 @@ extension Patch {
         for node in nodes {
             let role: NodeSchema.Role
             switch node.body {
-            case .kernels: role = .filter
+            case .kernels, .sound: role = .filter
             case .registered: role = registry[node.kind]?.schema.role ?? .filter
             }
             let shape =

@@ -44,7 +44,7 @@ extension Planner {
         color.primaries = format.color.primaries
         color.transfer = .linear
         return VideoFormat(
-            format.pixelFormat.isHalf ? format.pixelFormat : .half4, width: format.width, height: format.height,
+            format.pixelFormat.isFloat ? format.pixelFormat : .half4, width: format.width, height: format.height,
             color: color)
     }
 

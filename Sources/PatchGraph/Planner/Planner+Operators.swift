@@ -170,7 +170,7 @@ extension Planner {
             return try store(picture, ofNode: upstream)
         }
         let size = picture.size
-        var format = VideoFormat(first, width: size.width, height: size.height, color: first.isHalf ? .srgb : nil)
+        var format = VideoFormat(first, width: size.width, height: size.height, color: first.isFloat ? .srgb : nil)
         if let preferred, kind.formats.contains(preferred.pixelFormat), preferred.premultiplied {
             format = VideoFormat(
                 preferred.pixelFormat, width: size.width, height: size.height, color: preferred.color)

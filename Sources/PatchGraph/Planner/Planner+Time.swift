@@ -171,7 +171,7 @@ extension Planner {
                 storage = try provider.nativeOperator(native.name).formats.first ?? .half4
             }
             let format = VideoFormat(
-                storage, width: size.width, height: size.height, color: storage.isHalf ? .srgb : nil)
+                storage, width: size.width, height: size.height, color: storage.isFloat ? .srgb : nil)
             return (format, label, stage.hashValue)
         }
     }

@@ -50,8 +50,10 @@ struct Planner {
     var conversions: [ConversionKey: StoredPicture] = [:]
     /// Sources with sound, by their place in the plan.
     var soundSources: [NodeID: Int] = [:]
-    /// Where each node's sound is in `plan.sounds`.
-    var soundIndex: [NodeID: Int] = [:]
+    /// Where each sound is in `plan.sounds`.
+    var soundIndex: [SoundOrigin: Int] = [:]
+    /// What is being planned, so that a loop ends.
+    var soundsUnderWay: Set<SoundOrigin> = []
     var requests: [NodeID: SinkRequest] = [:]
     /// What stands at ports that have no picture for now: nobody ever fills its slot.
     var absent: StoredPicture?
@@ -96,7 +98,9 @@ struct Planner {
         for node in checked.order {
             do {
                 // Sinks fetch the sound that reaches them.
-                if try provider.ports(of: node).isSound { continue }
+                let ports = try provider.ports(of: node)
+                if ports.isMeter { try addMeter(node, checked) }
+                if ports.isSound { continue }
                 switch try provider.kindOrKernel(of: node) {
                 case .kernels(let filter): try add(filter, node, checked)
                 case .delay: try addDelay(node, checked)
@@ -388,6 +392,7 @@ extension NodeProvider {
     func kindOrKernel(of node: PatchNode) throws -> NodeMatter {
         switch node.body {
         case .kernels(let filter): .kernels(filter)
+        case .sound: .role(.filter)
         case .registered: try matter(try kindSchema(of: node))
         }
     }

@@ -40,9 +40,9 @@ extension Interpreter {
                 let isRead = description.planes.includes(channel: 0)
                 let grey = isRead ? (codes[0] - Float(math.lumaOffset)) / Float(math.lumaScale) : 0
                 value = [grey, grey, grey, 1]
-            case .half1: value = [codes[0], codes[0], codes[0], 1]
-            case .half2: value = [codes[0], codes[1], 0, 1]
-            case .half3: value = codes + [1]
+            case .half1, .float1: value = [codes[0], codes[0], codes[0], 1]
+            case .half2, .float2: value = [codes[0], codes[1], 0, 1]
+            case .half3, .float3: value = codes + [1]
             default: value = codes
             }
             if isYCbCrKernel { value = Self.ycc(Array(value[..<3]), workingColor) + [value[3]] }
@@ -143,7 +143,7 @@ extension Interpreter {
         if alpha != wanted { value = convert(value, wanted == .straight ? .unpremultiply : .premultiply) }
         if writesYCbCrDirectly { return value }
         if kernel.space == .ycbcr { value = Self.rgb(value, workingColor) + [value[3]] }
-        return output.format.isHalf ? value : value.map { Self.clamped($0, 0, 1) }
+        return output.format.isFloat ? value : value.map { Self.clamped($0, 0, 1) }
     }
 
     /// A Y'CbCr kernel's result goes to a Y'CbCr output of the same matrix without a detour.
@@ -195,7 +195,7 @@ extension Interpreter {
     private func writeRow(_ pixels: [[Float]], _ y: Int) {
         let format = description.output.format
         let color = description.output.color
-        let math = YCbCrMath(color: color, bitDepth: format.isHalf ? 8 : format.bitDepth)
+        let math = YCbCrMath(color: color, bitDepth: format.isFloat ? 8 : format.bitDepth)
         for (x, value) in pixels.enumerated() {
             switch format {
             case .rgba, .bgra:
@@ -203,11 +203,15 @@ extension Interpreter {
                     let source = format == .bgra && channel < 3 ? 2 - channel : channel
                     store(Int(value[source] * 255 + rounding(x, y)), plane: 0, index: 4 * x + channel, y: y)
                 }
-            case .half1, .half2, .half3, .half4:
+            case .half1, .half2, .half3, .half4, .float1, .float2, .float3, .float4:
                 for plane in 0..<format.planeCount {
                     let number = value[plane].isNaN ? 0 : Self.clamped(value[plane], -65504, 65504)
-                    output.plane(plane).row(y).storeBytes(
-                        of: halfFromFloat(number), toByteOffset: 2 * x, as: UInt16.self)
+                    let row = output.plane(plane).row(y)
+                    if format.bytesPerSample == 4 {
+                        row.storeBytes(of: number, toByteOffset: 4 * x, as: Float.self)
+                    } else {
+                        row.storeBytes(of: halfFromFloat(number), toByteOffset: 2 * x, as: UInt16.self)
+                    }
                 }
             default:
                 let luma = writesYCbCrDirectly ? value[0] : Self.luma(value, color)

@@ -23,6 +23,8 @@ struct PictureReader {
         case .half1, .half2, .half3, .half4:
             let bits = image.plane(channel).row(y).loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self)
             return floatFromHalf(bits)
+        case .float1, .float2, .float3, .float4:
+            return image.plane(channel).row(y).loadUnaligned(fromByteOffset: 4 * x, as: Float.self)
         default: break
         }
         let isInterleaved = format.planeCount == 2 && channel > 0
@@ -95,9 +97,9 @@ struct PictureReader {
 
     var channelCount: Int {
         switch input.format {
-        case .rgba, .bgra, .half4: 4
-        case .gray8, .half1: 1
-        case .half2: 2
+        case .rgba, .bgra, .half4, .float4: 4
+        case .gray8, .half1, .float1: 1
+        case .half2, .float2: 2
         default: 3
         }
     }

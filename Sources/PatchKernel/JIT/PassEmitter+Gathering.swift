@@ -25,7 +25,7 @@ extension PassEmitter {
         var bytes: Int
     }
 
-    /// One channel at computed positions, which lie inside the plane: int codes or floats of halves.
+    /// One channel at computed positions, which lie inside the plane: int codes or floats.
     mutating func emitGather(_ input: Int, _ channel: Int, _ arguments: [S]) -> LLVMValueRef {
         let format = description.inputs[input].format
         let sample = sample(input, channel)
@@ -37,7 +37,10 @@ extension PassEmitter {
             gatherAll(sample, around: place)
             raw = memo[Self.name(sample, place)]!
         }
-        if sample.bytes == 4 { return byte(raw, channel) }
+        if sample.bytes == 4 {
+            return format.isFloat
+                ? LLVMBuildBitCast(body.builder, raw, types.vector(types.float, lanes), "") : byte(raw, channel)
+        }
         if format.isHalf { return halfToFloat(raw) }
         let code = LLVMBuildZExt(body.builder, raw, types.vector(types.i32, lanes), "")!
         guard format.lowBits > 0 else { return code }
@@ -55,6 +58,7 @@ extension PassEmitter {
             entry.intMul(row, stride), entry.intMul(column, types.int(bytesPerPixel, types.i32)))
         let wide = LLVMBuildSExt(entry.builder, offset, types.i64, "")!
         var bits = entry.load(element(sample), entry.offset(base, wide))
+        if sample.bytes == 4, format.isFloat { return LLVMBuildBitCast(entry.builder, bits, types.float, "") }
         if sample.bytes == 4 {
             bits = entry.shiftRightLogical(bits, types.int(8 * channel, types.i32))
             return entry.and(bits, types.int(255, types.i32))
@@ -73,7 +77,7 @@ extension PassEmitter {
     private func sample(_ input: Int, _ channel: Int) -> Sample {
         let format = description.inputs[input].format
         if format == .rgba || format == .bgra { return Sample(input: input, plane: 0, within: 0, bytes: 4) }
-        let bytes = format.bitDepth > 8 ? 2 : 1
+        let bytes = format.bytesPerSample
         let isInterleaved = format.planeCount == 2 && format.isYCbCr && channel > 0
         return Sample(
             input: input, plane: min(channel, format.planeCount - 1), within: isInterleaved ? (channel - 1) * bytes : 0,

@@ -2,7 +2,7 @@ internal import CLLVM
 import PatchMedia
 
 extension PassEmitter {
-    /// One channel at a whole-pixel offset: int codes (subsampled chroma interpolated) or floats of halves.
+    /// One channel at a whole-pixel offset: int codes (subsampled chroma interpolated) or floats.
     mutating func emitLoad(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let format = description.inputs[load.input].format
         switch format {
@@ -11,6 +11,9 @@ extension PassEmitter {
         case .half1, .half2, .half3, .half4:
             let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
             return halfToFloat(rawRows(key, shift: load.dx, element: types.i16, bytes: 2, count: columns))
+        case .float1, .float2, .float3, .float4:
+            let key = ReadSlot(input: load.input, plane: load.channel, dy: load.dy, edge: load.edge, rule: .direct)
+            return rawRows(key, shift: load.dx, element: types.float, bytes: 4, count: columns)
         default: break
         }
         let isChroma = format.isYCbCr && load.channel > 0

@@ -22,8 +22,10 @@ extension PassEmitter {
                 return []
             }
             for (plane, value) in values.enumerated() where description.planes.written(of: format).contains(plane) {
-                if format.isHalf {
-                    storeRows(floatToHalf(vector(value)), plane: plane, bytes: 2)
+                if format.isFloat {
+                    let numbers = vector(value)
+                    storeRows(
+                        format.isHalf ? floatToHalf(numbers) : numbers, plane: plane, bytes: format.bytesPerSample)
                 } else {
                     storeCodes(vector(value), plane: plane)
                 }

@@ -27,7 +27,7 @@ extension PassLowering {
         } else {
             let one = p.float(Float(1))
             switch format {
-            case .gray8, .half1:
+            case .gray8, .half1, .float1:
                 let grey = decodeGrey(input, raw: raw)
                 // Grey has no chroma, whatever the matrix.
                 let isYCbCr = description.kernel.space == .ycbcr
@@ -37,8 +37,8 @@ extension PassLowering {
                 let order = format == .rgba ? [0, 1, 2, 3] : [2, 1, 0, 3]
                 let unit = p.float(Float(1.0 / 255))
                 value = order.map { p.mul(raw(&self, $0), unit) }
-            case .half2: value = [raw(&self, 0), raw(&self, 1), p.float(Float(0)), one]
-            case .half3: value = [raw(&self, 0), raw(&self, 1), raw(&self, 2), one]
+            case .half2, .float2: value = [raw(&self, 0), raw(&self, 1), p.float(Float(0)), one]
+            case .half3, .float3: value = [raw(&self, 0), raw(&self, 1), raw(&self, 2), one]
             default: value = [raw(&self, 0), raw(&self, 1), raw(&self, 2), raw(&self, 3)]
             }
             if description.kernel.space == .ycbcr { value = toYCbCr(Array(value[..<3]), workingColor) + [value[3]] }
@@ -49,7 +49,7 @@ extension PassLowering {
     private mutating func decodeGrey(_ input: Int, raw: (inout PassLowering, Int) -> S) -> S {
         guard description.planes.includes(channel: 0) else { return p.float(Float(0)) }
         let stored = description.inputs[input]
-        if stored.format.isHalf { return raw(&self, 0) }
+        if stored.format.isFloat { return raw(&self, 0) }
         let math = YCbCrMath(color: stored.color, bitDepth: 8)
         return p.fma(raw(&self, 0), p.float(1 / math.lumaScale), p.float(-math.lumaOffset / math.lumaScale))
     }
@@ -140,7 +140,7 @@ extension PassLowering {
             }
             value = toRGB(value, workingColor) + [value[3]]
         }
-        if output.format.isHalf { return .planes(encodeHalf(value)) }
+        if output.format.isFloat { return .planes(encodeFloat(value)) }
         for i in value.indices { value[i] = p.clamp(value[i], 0, 1) }
         let rounding = self.rounding
         switch output.format {
@@ -198,7 +198,7 @@ extension PassLowering {
     }
 
     /// Finite halves: NaN becomes 0, what is too large 65504.
-    private mutating func encodeHalf(_ value: [S]) -> [S] {
+    private mutating func encodeFloat(_ value: [S]) -> [S] {
         (0..<description.output.format.planeCount).map { i in
             let v = value[i]
             let zero = p.float(Float(0))

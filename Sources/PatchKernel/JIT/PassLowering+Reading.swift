@@ -44,7 +44,7 @@ extension PassLowering {
                 let load = ScalarProgram.Load(
                     input: input, channel: channel, dx: dx, dy: dy, edge: edge,
                     bounds: stored.codeBounds(scale: Float(stored.chromaScale(channel: channel))))
-                if stored.format.isHalf { return lowering.p.make(.load(load), .float) }
+                if stored.format.isFloat { return lowering.p.make(.load(load), .float) }
                 return lowering.p.toFloat(lowering.p.make(.load(load), .int))
             }
             return decode(input, raw: load, scale: { stored.chromaScale(channel: $0) }, coverage: coverage)
@@ -124,7 +124,7 @@ extension PassLowering {
     /// The raw code at (x, y) of the channel's plane.
     private mutating func gather(_ stored: PassInput, _ input: Int, _ channel: Int, _ x: S, _ y: S) -> S {
         let operation = ScalarProgram.Operation.gather(input: input, channel: channel)
-        if stored.format.isHalf { return p.make(operation, .float, [x, y]) }
+        if stored.format.isFloat { return p.make(operation, .float, [x, y]) }
         let code = p.make(operation, .int, [x, y])
         let bounds = stored.codeBounds(scale: 1)
         p.annotate(code, low: bounds.low, high: bounds.high)

@@ -43,7 +43,7 @@ public struct PassOutput: Hashable, Sendable {
         self.format = format
         self.color = (color ?? ColorSpec()).resolved(format: format, height: 720).spec
         self.premultiplied = premultiplied
-        self.dither = dither && !format.isHalf
+        self.dither = dither && !format.isFloat
     }
 }
 

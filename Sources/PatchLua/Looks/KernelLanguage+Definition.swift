@@ -234,7 +234,7 @@ extension KernelLanguage {
     }
 
     /// Looks at the function on top of the stack: how many values it takes, and slips that Lua hides.
-    private func inspect(
+    func inspect(
         _ word: String, inputCount: Int, _ options: [String: OptionValue?], _ call: LuaCall
     ) throws -> SourceLocation? {
         var (first, last): (Int32, Int32) = (0, 0)

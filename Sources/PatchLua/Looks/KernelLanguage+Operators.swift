@@ -1,4 +1,5 @@
 internal import CLua
+import PatchGraph
 import PatchKernel
 import PatchMedia
 
@@ -178,7 +179,14 @@ extension KernelLanguage {
                                 : "it has \(trace.parameterNames.joined(separator: ", "))"),
                         code: .kernel)
                 }
-                var value = trace.builder.uniform(index)
+                var value: Value
+                if let schemas = trace.soundParameters {
+                    value = try language.build(call) { builder throws(KernelError) in
+                        try SoundKernelBuilder.parameter(index, schemas, &builder)
+                    }
+                } else {
+                    value = trace.builder.uniform(index)
+                }
                 if trace.colours.contains(name) {
                     let colour = value
                     value = try language.build(call) { builder throws(KernelError) in try builder.color(colour) }

@@ -96,16 +96,3 @@ extension KernelLanguage {
         throw call.error("\(what) has no value: \(call.describe(index))", "write \(shape)")
     }
 }
-
-extension ParameterSchema.Form {
-    /// The kernel's type for it.
-    var valueType: ValueType {
-        switch self {
-        case .float: .float
-        case .vec2: .vec2
-        case .vec3: .vec3
-        case .vec4, .color: .vec4
-        case .bool: .bool
-        }
-    }
-}

@@ -57,12 +57,17 @@ final class KernelLanguage {
         }
         define("select") { language, call in try language.select(call) }
         define("kernel") { language, call in try made(try language.define(call), call) }
+        installSound()
         defineLookup()
         definePixelOperators()
         defineReaders()
         state.resolveGlobal = { [unowned self] name, call in
             guard Self.builtinNames.contains(name) else { return nil }
             guard let trace else { throw outside(name, call) }
+            if let parameters = trace.soundParameters {
+                trace.push(try soundBuiltin(name, parameters, call), call)
+                return 1
+            }
             let builtin: Builtin =
                 switch name {
                 case "size": .size

@@ -16,6 +16,8 @@ final class KernelTrace {
     /// Parameters that are colours, and so arrive in the kernel's own space.
     let colours: Set<String>
     let inputCount: Int
+    /// The parameters of a kernel for sound; nil for one for pictures.
+    var soundParameters: [ParameterSchema]?
     var builder: KernelBuilder
     private var values: [Int: Value] = [:]
     /// Conditions that nothing has used yet, by instance: Lua's `if` cannot look at them, and does not tell.

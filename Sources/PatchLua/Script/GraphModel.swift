@@ -16,6 +16,8 @@ struct GraphModel {
         var schema: NodeSchema
         /// nil for a registered kind.
         var filter: KernelFilter?
+        /// A kernel for sound.
+        var sound: SoundKernel?
         /// The table of a script's own kernel that has options.
         var definition: LuaReference?
         /// The node that stands for the look where it was wired without making one.

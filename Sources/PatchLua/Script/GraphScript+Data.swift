@@ -6,9 +6,10 @@ import PatchMedia
 extension GraphScript {
     /// Marks a node whose numbers a handler reads, so that it runs though its picture may reach no sink.
     func watch(_ node: Int, _ call: LuaCall) throws {
-        guard !fields(of: node).isEmpty else {
+        guard model.schemas[node].publishesData || !fields(of: node).isEmpty else {
             throw call.error(
-                "\(title(node: node)) publishes no numbers", "filters such as averageColor and histogram do")
+                "\(title(node: node)) publishes no numbers",
+                "filters such as averageColor and histogram, and audio.meter, do")
         }
         model.patch.nodes[node].isWatched = true
     }

@@ -62,3 +62,31 @@ extension GraphScript {
         return specialised ?? filter
     }
 }
+
+/// `audio.kernel{ … }`, which makes a look for sound.
+extension GraphScript {
+    func makeSoundKernel(_ call: LuaCall) throws -> Int32 {
+        guard model.looks.count < options.limits.nodes else {
+            throw call.error(
+                "the graph has more than \(options.limits.nodes) kernels", "make kernels once, outside handlers",
+                code: .budget)
+        }
+        let kernel = try language.defineSound(call)
+        var look = GraphModel.Look.soundKernelMaker
+        look.sound = kernel
+        look.schema.summary = kernel.summary
+        look.schema.parameters = kernel.parameters
+        call.push(Handle(.look, add(look)))
+        return 1
+    }
+}
+
+extension GraphModel.Look {
+    /// The word `audio.kernel`, which is called to make one.
+    static let soundKernelMaker = GraphModel.Look(
+        schema: NodeSchema(kind: "audio.kernel", role: .filter, summary: "", ports: ["audio"]))
+
+    var isSoundKernelMaker: Bool { schema.kind == Self.soundKernelMaker.schema.kind && sound == nil }
+
+    var body: PatchNode.Body { filter.map { .kernels($0) } ?? sound.map { .sound($0) } ?? .registered }
+}

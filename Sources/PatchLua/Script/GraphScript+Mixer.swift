@@ -113,7 +113,7 @@ extension GraphScript {
         let filter = MixerSchema.filter(mixer.slots, width: mixer.width, height: mixer.height)
         let (before, id) = (model.schemas[node].ports, id(node))
         model.patch.wires = model.patch.wires.compactMap { wire in
-            guard wire.to == id, wire.media != .audio else { return wire }
+            guard wire.to == id, wire.port != Wire.noPort else { return wire }
             guard before.indices.contains(wire.port), let port = filter.ports.firstIndex(of: before[wire.port]) else {
                 return nil
             }
@@ -222,9 +222,14 @@ extension GraphScript {
         for (port, end) in [(name, change.source), (name + ".mask", change.mask)] {
             guard let end, let index = model.schemas[node].ports.firstIndex(of: port) else { continue }
             let (from, to) = (id(end.node), id(node))
-            if model.patch.wires.contains(where: { $0.from == from && $0.to == to && $0.port == index }) { continue }
-            model.patch.wires.removeAll { $0.to == to && $0.port == index }
             let media: Wire.Media = port == name ? end.media : .video
+            if model.patch.wires.contains(where: {
+                $0.from == from && $0.to == to && $0.port == index && $0.media == media
+            }) {
+                continue
+            }
+            // A new source takes the picture's place; sound that was wired to the slot apart stays.
+            model.patch.wires.removeAll { $0.to == to && $0.port == index && ($0.media == .audio) == (media == .audio) }
             model.patch.wires.append(Wire(from: from, to: to, port: index, media: media, at: call.location))
         }
     }

@@ -40,6 +40,7 @@ extension GraphScript {
             define("__call") { script, call in
                 let look = script.model.looks[call.handle(1)?.index ?? 0]
                 patch_remove(call.pointer, 1)
+                if look.isSoundKernelMaker { return try script.makeSoundKernel(call) }
                 return try script.construct(look, call)
             }
             define("__shr") { script, call in try script.wireOperator(call) }
@@ -87,12 +88,13 @@ extension GraphScript {
             if family == "filter" { return name.contains(".") ? nil : name }
             return name.hasPrefix(family + ".") ? String(name.dropFirst(family.count + 1)) : nil
         }
-        return registered + library
+        return registered + library + (family == "audio" ? ["kernel"] : [])
     }
 
     /// A filter by its kind, such as `filter.brightness`.
     func look(named kind: String, _ call: LuaCall) throws -> GraphModel.Look? {
         if let known = registry[kind]?.schema { return GraphModel.Look(schema: known) }
+        if kind == GraphModel.Look.soundKernelMaker.schema.kind { return .soundKernelMaker }
         let name = kind.hasPrefix("filter.") ? String(kind.dropFirst(7)) : kind
         guard catalog.names.contains(name) else { return nil }
         let filter: KernelFilter
@@ -120,7 +122,8 @@ extension GraphScript {
     func add(_ look: GraphModel.Look) -> Int {
         // Asking for the same filter again must not pile up entries: a handler may do so for ever.
         if let known = model.looks.firstIndex(where: {
-            $0.schema.kind == look.schema.kind && $0.filter == look.filter && $0.node == nil
+            $0.schema.kind == look.schema.kind && $0.filter == look.filter && $0.sound == look.sound
+                && $0.node == nil
         }) {
             return known
         }
@@ -169,8 +172,11 @@ extension GraphScript {
         }
         call.pop()
         let kinds = registry.schemas.filter { schema in
-            guard schema.role == .filter, case .processor? = registry[schema.kind]?.factory else { return false }
-            return true
+            guard schema.role == .filter, !schema.kind.hasPrefix("audio.") else { return false }
+            switch registry[schema.kind]?.factory {
+            case .processor?, .sound?: return true
+            default: return false
+            }
         }.map(\.kind)
         guard let kind = kinds.first(where: { $0 == name || $0 == "transformer." + name }),
             let schema = registry[kind]?.schema
@@ -273,6 +279,10 @@ extension GraphScript {
         positional: (option: String, value: String)? = nil
     ) throws -> Int {
         var schema = look.schema
+        guard !look.isSoundKernelMaker else {
+            throw call.error(
+                "audio.kernel is no node yet", "write audio.kernel{ sample = function(s, p) return s * 0.5 end }")
+        }
         guard model.patch.nodes.count < options.limits.nodes else {
             throw call.error(
                 "the graph has more than \(options.limits.nodes) nodes", "make nodes once, outside handlers",
@@ -285,7 +295,7 @@ extension GraphScript {
         }
         let id = try identifier(name, kind: schema.kind, call)
         var node = PatchNode(
-            id: id, kind: schema.kind, body: look.filter.map { .kernels($0) } ?? .registered, at: call.location,
+            id: id, kind: schema.kind, body: look.body, at: call.location,
             isNamed: name != nil)
         let optionReader = OptionReader(script: self, call: call, kind: schema.kind, role: schema.role)
         let parameterReader = ParameterReader(script: self, call: call, kind: schema.kind)

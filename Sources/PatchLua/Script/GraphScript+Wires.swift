@@ -262,12 +262,14 @@ extension GraphScript {
                 "wire audio to audio")
         }
         let media = from.media == .both ? to.media : from.media
+        if media == .audio || media == .both && (isSoundOnly(from.node) || isSoundOnly(to.node)) {
+            return addSound(from: fromID, to: to, call)
+        }
         let ports = model.schemas[to.node].ports
         func taken(_ port: Int) -> Wire? {
             model.patch.wires.first { wire in
                 // Sound wired apart replaces the sound that comes with the picture.
-                wire.to == toID && wire.port == port && wire.media.overlaps(media)
-                    && !(media == .audio && wire.media == .both) && !(media == .both && wire.media == .audio)
+                wire.to == toID && wire.port == port && wire.media != .audio
             }
         }
         let port: Int
@@ -295,6 +297,23 @@ extension GraphScript {
 }
 
 extension GraphScript {
+    /// Whether a node has no picture.
+    func isSoundOnly(_ node: Int) -> Bool {
+        let schema = model.schemas[node]
+        if case .sound = model.patch.nodes[node].body { return true }
+        return !schema.hasPicture || registry[schema.kind]?.isSound == true
+    }
+
+    /// Adds a wire for sound. Sounds that lead to one input are added; sound for a mixer is added to that of its slots.
+    private func addSound(from: NodeID, to: GraphModel.InputEnd, _ call: LuaCall) {
+        let port = to.port ?? (model.mixers[to.node] == nil ? 0 : Wire.noPort)
+        let wire = Wire(from: from, to: id(to.node), port: port, media: .audio, at: call.location)
+        let isThere = model.patch.wires.contains {
+            $0.from == wire.from && $0.to == wire.to && $0.port == port && $0.media == .audio
+        }
+        if !isThere { model.patch.wires.append(wire) }
+    }
+
     /// Whether no frame can come from a node: it is no source, and one of its ports is fed by nothing or by a dry node.
     ///
     /// A branch that was cut off upstream (`cam:removeAllTargets()`) keeps its own wires, as in GPUImage; a new wire may take

@@ -74,6 +74,7 @@ enum CheckText {
     private static func parameters(of node: PatchNode, _ registry: NodeRegistry) -> [ParameterSchema] {
         switch node.body {
         case .kernels(let filter): filter.parameters
+        case .sound(let kernel): kernel.parameters
         case .registered: registry[node.kind]?.schema.parameters ?? []
         }
     }
@@ -81,6 +82,7 @@ enum CheckText {
     private static func ports(of node: PatchNode, _ registry: NodeRegistry) -> [String] {
         switch node.body {
         case .kernels(let filter): filter.ports
+        case .sound: ["audio"]
         case .registered: registry[node.kind]?.schema.ports ?? []
         }
     }

@@ -7,7 +7,9 @@ enum FiltersCommand: Command {
         operands: [.init(name: "NAME", summary: "one filter, such as contrast", isRequired: false)],
         options: [
             .init(name: "source", value: nil, summary: "print the filter's Lua text"),
-            .init(name: "ffmpeg", value: nil, summary: "FFmpeg's filters instead, for ffmpeg{ \"NAME\" }"),
+            .init(
+                name: "ffmpeg", value: nil,
+                summary: "FFmpeg's filters instead, for ffmpeg{ \"NAME\" } and audio.ffmpeg{ \"NAME\" }"),
             .init(name: "frei0r", value: nil, summary: "installed frei0r plugins instead, for frei0r{ \"NAME\" }"),
             GraphOptions.json,
         ],
@@ -53,7 +55,7 @@ enum FiltersCommand: Command {
                 throw error
             }
         } else {
-            all = isFrei0r ? Frei0rGuests.plugins() : FFmpegGuests.filters()
+            all = isFrei0r ? Frei0rGuests.plugins() : FFmpegGuests.filters() + FFmpegSound.filters()
         }
         let guests = name.map { name in all.filter { $0.name == name } } ?? all
         guard let first = guests.first else {
@@ -66,7 +68,11 @@ enum FiltersCommand: Command {
         if arguments.has("json") {
             console.print(GuestText.json(guests).encoded(pretty: true))
         } else if name == nil {
-            console.print(GuestText.list(guests, word: isFrei0r ? "frei0r{ \"NAME\", … }" : "ffmpeg{ \"NAME=…\" }"))
+            let pictures = guests.filter { !$0.isSound }
+            console.print(GuestText.list(pictures, word: isFrei0r ? "frei0r{ \"NAME\", … }" : "ffmpeg{ \"NAME=…\" }"))
+            if !isFrei0r {
+                console.print("\n" + GuestText.list(guests.filter(\.isSound), word: "audio.ffmpeg{ \"NAME=…\" }"))
+            }
         } else {
             let example = isFrei0r ? GuestText.frei0rExample(first) : GuestText.ffmpegExample(first)
             console.print(GuestText.text(first, example: example))

@@ -34,6 +34,7 @@ enum GuestText {
             guests.map { guest in
                 .object([
                     ("name", .string(guest.name)), ("summary", .string(guest.summary)),
+                    ("media", .string(guest.isSound ? "sound" : "picture")),
                     ("inputs", .string(guest.inputs)), ("refusal", guest.refusal.map { .string($0) } ?? .null),
                     (
                         "parameters",
@@ -52,6 +53,7 @@ enum GuestText {
 
     /// A chain with one filter and its first number, as a start.
     static func ffmpegExample(_ guest: GuestDescription) -> String {
+        if guest.isSound { return "cam.audio >> audio.ffmpeg{ \"\(guest.name)\" } >> live.audio" }
         if guest.inputs == "1" { return "cam >> ffmpeg{ \"\(guest.name)\" } >> view" }
         return "ffmpeg{ \"[a][b]\(guest.name)\", inputs = { \"a\", \"b\" }, a = cam, b = other } >> view"
     }
