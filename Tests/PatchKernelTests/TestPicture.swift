@@ -126,9 +126,12 @@ func half(_ bits: Int) -> Float {
     return sign * (1 + fraction / 1024) * Float(sign: .plus, exponent: exponent - 15, significand: 1)
 }
 
+/// What the bits of a half or a float mean.
+private func meaning(ofBits bits: Int, isHalf: Bool) -> Float { isHalf ? half(bits) : Float(bitPattern: UInt32(bits)) }
+
 extension PixelFormat {
     /// What the bits of a half or a float mean.
-    func number(_ bits: Int) -> Double { Double(bytesPerSample == 2 ? half(bits) : Float(bitPattern: UInt32(bits))) }
+    func number(_ bits: Int) -> Double { Double(meaning(ofBits: bits, isHalf: bytesPerSample == 2)) }
 }
 
 /// SplitMix64: the same numbers on every run.

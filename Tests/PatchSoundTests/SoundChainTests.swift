@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The largest difference between what was heard, `shift` samples later, and what was expected.
-    /// Where there is a shift, the first 480 samples rise slowly; filters remember that for a while.
+    /// The first 480 samples after the shift rise slowly.
     private func difference(_ heard: [[Float]], _ expected: [[Float]], shift: Int = 0) -> Float {
         var worst: Float = 0
         for (row, wanted) in zip(heard, expected) {

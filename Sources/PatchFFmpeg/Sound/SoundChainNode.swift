@@ -27,7 +27,7 @@ final class SoundChainNode: SoundProcessor, CommandTaking, @unchecked Sendable {
     private var isNew = true
     /// Samples until the chain that was told something new has nothing old in it, and is faded in.
     private var wait: Int?
-    /// Samples that came in so far: they rise slowly.
+    /// Samples that came out so far: what begins after a silence rises slowly.
     private var age = 0
     private static let rise = 480
 
@@ -70,12 +70,10 @@ final class SoundChainNode: SoundProcessor, CommandTaking, @unchecked Sendable {
     func process(_ block: AudioBlock, _ parameters: SoundParameters) {
         guard !isOff, !chains.isEmpty else { return }
         do {
-            // Behind the silence that the chain begins with, sound must not set in with a corner.
-            if latency > 0, age < Self.rise {
-                block.rise(age: age, after: 0, over: Self.rise)
-                age += block.count
-            }
             try run(block, parameters)
+            guard latency > 0, age < latency + Self.rise else { return }
+            block.rise(age: age, after: latency, over: Self.rise)
+            age += block.count
         } catch {
             isOff = true
             var problem = error as? PatchError ?? PatchError(.media, "\(error)")

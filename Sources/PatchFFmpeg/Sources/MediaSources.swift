@@ -123,7 +123,7 @@ public enum MediaSources {
                     "system", .choice(["alsa", "pulse"]), "Who is asked for it.",
                     default: "pulse where a server runs, else alsa"),
                 OptionSchema("channels", .integer(1...8), "Channels to ask for.", default: "1"),
-            ])
+            ] + failureOptions)
         schema.hasPicture = false
         return NodeKind(
             schema,
@@ -132,7 +132,7 @@ public enum MediaSources {
                     .microphone(
                         options.string("device"), system: options.string("system"),
                         channels: options.integer("channels") ?? 1),
-                    playback: .init(), environment: environment)
+                    playback: .init(), options: options, environment: environment)
             })
     }()
 
