@@ -122,6 +122,8 @@ import Testing
             #expect(latency >= 0 && latency < 500, "\(node)")
         }
         engine.stop()
+        // A sender ends with its last use.
+        withExtendedLifetime(senders) {}
         for (index, sink) in sinks.enumerated() {
             let seen = sink.all
             #expect(seen.map(\.tick) == Array(seen[0].tick..<seen[0].tick + Int64(seen.count)))

@@ -45,19 +45,30 @@ enum FakeGraph {
             source("input", [size, fps, mirror, OptionSchema("default", .choice(["camera", "host", "test"]), "")]),
             source(
                 "stream",
-                [OptionSchema("url", .url, "", required: true), InputPolicy.offsetSchema] + InputPolicy.schemas),
+                [
+                    OptionSchema("url", .url, "", required: true), OptionSchema("timeout", .number(1...120), ""),
+                    InputPolicy.offsetSchema,
+                ] + InputPolicy.schemas),
             sink(
                 "rawDataOutput", [size, OptionSchema("format", .choice(["bgra", "rgba", "yuv420p"]), ""), file],
                 forwards: true),
             sink(
                 "display",
                 [OptionSchema("title", .string, ""), OptionSchema("fill", .choice(["stretch", "fit", "fill"]), "")]),
-            sink("publisher", [OptionSchema("url", .url, "", required: true), OptionSchema("preset", .string, "")]),
+            sink(
+                "publisher",
+                [
+                    OptionSchema("url", .url, "", required: true), OptionSchema("preset", .string, ""),
+                    OptionSchema("adaptive", .bool, ""), OptionSchema("keyframe", .number(0.1...20), ""),
+                    OptionSchema("required", .bool, ""), OptionSchema("size", .size, ""),
+                    OptionSchema("bitrate", .number(1...1e9), ""), OptionSchema("master", .string, ""),
+                ]),
             sink(
                 "recorder",
                 [
                     OptionSchema("file", .outputFile, "", required: true),
                     OptionSchema("bitrate", .number(1...100_000), "", unit: "kbit/s"),
+                    OptionSchema("split", .number(0...86_400), ""),
                 ]),
             NodeKind(
                 NodeSchema(

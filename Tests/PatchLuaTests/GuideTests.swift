@@ -19,7 +19,7 @@ import Testing
     }()
 
     @Test func everyBlockBuilds() throws {
-        #expect(Self.blocks.count == 13)
+        #expect(Self.blocks.count == 15)
         var options = ScriptOptions()
         options.secret = { _ in "rtmp://host/live/key" }
         for block in Self.blocks {

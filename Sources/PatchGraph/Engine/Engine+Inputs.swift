@@ -11,10 +11,8 @@ extension Engine {
         guard configuration.clock == .live else { return }
         let now = monotonicNanoseconds()
         var wanted: [NodeID: InputPolicy] = [:]
-        for instance in instances.all {
-            guard case .source(let source, let format) = instance.body, format.isLive, let health = source.health else {
-                continue
-            }
+        for instance in lost.watched {
+            guard case .source(let source, _) = instance.body, let health = source.health else { continue }
             let policy = InputPolicy(instance.presentOptions)
             let (isDown, change) = lost.look(
                 at: instance.id, health, freeze: Int64(policy.freeze * 1e9), now: now)

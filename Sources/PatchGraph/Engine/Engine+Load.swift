@@ -82,7 +82,7 @@ extension Engine {
         let retired = instances.replace(with: Array(nodes.used.values))
         if !retired.isEmpty { chores.notify { $0.append(.retire(retired)) } }
         pools.keep(executor.poolKeys)
-        lost.keep(Set(nodes.used.keys))
+        lost.watch(nodes.used)
         for problem in problems { report(problem.node ?? "", .problem(problem), problem.location) }
         return LoadReport(
             generation: generation, notes: executor.plan.notes, planTime: planned - begin,

@@ -17,6 +17,7 @@ final class LostInputs: Sendable {
     }
     private let entries = Mutex<[NodeID: Entry]>([:])
     private let applied = Mutex<[NodeID: InputPolicy]>([:])
+    private let inputs = Mutex<[Instance]>([])
 
     /// Pictures that must come in a row before an input counts as back.
     private static let enough: Int64 = 3
@@ -71,6 +72,16 @@ final class LostInputs: Sendable {
         }
     }
 
-    /// Forgets inputs that are no longer in the graph.
-    func keep(_ ids: Set<NodeID>) { entries.withLock { $0 = $0.filter { ids.contains($0.key) } } }
+    /// Watches the live inputs of the graph, and forgets others.
+    func watch(_ nodes: [NodeID: Instance]) {
+        entries.withLock { $0 = $0.filter { nodes[$0.key] != nil } }
+        let live = nodes.values.filter { instance in
+            guard case .source(let source, let format) = instance.body else { return false }
+            return format.isLive && source.health != nil
+        }
+        inputs.withLock { $0 = live }
+    }
+
+    /// The inputs that are watched.
+    var watched: [Instance] { inputs.withLock { $0 } }
 }

@@ -66,7 +66,11 @@ struct PassLowering {
             arithmetic = .int16(bound: fixed.bound)
         case .failure(let refusal):
             arithmetic = .float(reason: refusal.reason)
-            (p, roots) = AffineFolding.fold(p, roots, narrows: cpu.isX86 && description.output.format.bitDepth == 8)
+            // Sound's numbers are computed in the order in which they are written: a phase must stay exact for hours.
+            let isSound = description.output.format.isFloat && !description.output.format.isHalf
+            if !isSound {
+                (p, roots) = AffineFolding.fold(p, roots, narrows: cpu.isX86 && description.output.format.bitDepth == 8)
+            }
         }
     }
 
