@@ -158,14 +158,15 @@ extension PassEmitter {
     }
 
     /// The 14-bit estimate of 1/√x and one Newton step, within 2 ulp; the machine's own square root takes four times
-    /// as long. 0 below 2^−126, where the estimate is infinite.
+    /// as long. Where the estimate is 0 or infinite (of infinity, of 0 and what is below 2^−126) nothing comes out; such
+    /// a number counts as its own root.
     private func squareRoot(_ x: LLVMValueRef, _ asm: LLVMAssembler) -> LLVMValueRef {
-        let isTiny = asm.compare(LLVMRealOLT, x, constant(0x1p-126, 16))
         let estimate = asm.call("llvm.x86.avx512.rsqrt14.ps.512", overloads: [], [x, constant(0, 16), all16(asm)])
         let root = LLVMBuildFMul(asm.builder, x, estimate, "")!
         let rest = fma(LLVMBuildFNeg(asm.builder, root, ""), root, x, asm)
         let half = LLVMBuildFMul(asm.builder, estimate, constant(0.5, 16), "")!
-        return asm.select(isTiny, constant(0, 16), fma(rest, half, root, asm))
+        let better = fma(rest, half, root, asm)
+        return asm.select(asm.compare(LLVMRealUNO, better, better), x, better)
     }
 
     /// x / √x, by the machine's estimate of 1/√x.
