@@ -5,7 +5,8 @@
 -- b = m (1 - a), both averaged again; smoothed Y' = a Y + b; epsilon = (contrast)^2. Out = rgb + smooth * skin * (1 - detail) (Y' - Y).
 -- skin: 1 inside an ellipse of Cb and Cr around the hue of human skin (centre -.084, .106, half axes .04
 -- across the hues and .075 along the saturation, turned by -35 degrees),
--- fading to 0 at 1.6 times its size, times smoothstep(.04, .12, Y); the pixel's own mask times the mean mask of its surroundings.
+-- fading to 0 at 1.6 times its size, times smoothstep(.04, .12, Y), times smoothstep(-.01, .01, Cr + .65 Cb), which is what tells
+-- skin from fair hair (hues of 37 to 66 degrees from 26 to 38); the pixel's own mask times the mean mask of its surroundings.
 --
 -- Encoded values, straight alpha, which is kept. smooth: 0…1; 0 changes nothing. detail: 0…1, what stays of the fine structure.
 -- radius: 0.002…0.05 of the height. contrast: 0.01…0.3: differences of brightness below it count as blemishes.
@@ -15,11 +16,13 @@ local function luma(c) return dot(c.rgb, vec3(weights[1], weights[2], weights[3]
 
 local function skin(c)
   local y = luma(c)
-  local cb, cr = (c.b - y) / 1.772 + 0.084, (c.r - y) / 1.402 - 0.106
+  local cb, cr = (c.b - y) / 1.772, (c.r - y) / 1.402
+  local isRed = smoothstep(-0.01, 0.01, cr + 0.65 * cb)
+  cb, cr = cb + 0.084, cr - 0.106
   local turn = math.rad(-35)
   local along = (cb * math.cos(turn) - cr * math.sin(turn)) / 0.04
   local across = (cb * math.sin(turn) + cr * math.cos(turn)) / 0.075
-  return (1 - smoothstep(1, 1.6, length(vec2(along, across)))) * smoothstep(0.04, 0.12, y)
+  return (1 - smoothstep(1, 1.6, length(vec2(along, across)))) * smoothstep(0.04, 0.12, y) * isRed
 end
 
 return kernel {

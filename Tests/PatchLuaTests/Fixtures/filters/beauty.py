@@ -89,10 +89,12 @@ def skin_smooth(a, smooth, detail, radius, contrast):
     def g(p):
         return ndimage.gaussian_filter(p, radius * a.shape[0], mode="nearest", truncate=6)
     luma = a @ [0.299, 0.587, 0.114]
-    cb, cr = (a[..., 2] - luma) / 1.772 + 0.084, (a[..., 0] - luma) / 1.402 - 0.106
+    cb, cr = (a[..., 2] - luma) / 1.772, (a[..., 0] - luma) / 1.402
+    hair = smoothstep(-0.01, 0.01, cr + 0.65 * cb)
+    cb, cr = cb + 0.084, cr - 0.106
     c, s = np.cos(np.radians(-35)), np.sin(np.radians(-35))
     mask = 1 - smoothstep(1, 1.6, np.hypot((cb * c - cr * s) / 0.04, (cb * s + cr * c) / 0.075))
-    mask *= smoothstep(0.04, 0.12, luma)
+    mask *= smoothstep(0.04, 0.12, luma) * hair
     mean = g(luma)
     variance = g(luma ** 2) - mean ** 2
     slope = variance / (variance + contrast ** 2)
