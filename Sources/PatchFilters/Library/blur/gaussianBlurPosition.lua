@@ -3,6 +3,8 @@
 --
 -- Distances in parts of the picture's width. Encoded values; premultiplied; alpha is blurred with the colour. sigma: 0…50 pixels;
 -- 0 changes nothing. radius: 0…2; softness: 0…1. center: 0…1 of the picture, from the upper left.
+local places = require "library.places"
+
 return kernel {
   summary = "Blurs inside a circle.",
   alpha = "premultiplied",
@@ -16,8 +18,8 @@ return kernel {
   passes = {
     { name = "blurred", native = "gaussian", params = { sigma = "sigma" } },
     { space = "any", inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
-      local away = length((uv - p.center) * vec2(1, size.y / size.x))
-      return mix(blurred, image, smoothstep(p.radius, p.radius + max(p.softness, 0.0001), away))
+      local outer = p.radius + max(p.softness, 0.0001)
+      return mix(blurred, image, smoothstep(p.radius, outer, places.distance(p.center)))
     end },
   },
 }

@@ -3,6 +3,8 @@
 -- Distances in parts of the picture's width, as in GPUImage. Encoded values; premultiplied, so that see-through pixels give no
 -- colour; alpha is blurred with the colour. sigma: 0…50 pixels; 0 changes nothing. radius: 0…2, softness: 0…1; softness 0 is a
 -- hard edge. center: 0…1 of the picture, from the upper left.
+local places = require "library.places"
+
 return kernel {
   summary = "Keeps a circle sharp and blurs what is around it.",
   alpha = "premultiplied",
@@ -16,9 +18,8 @@ return kernel {
   passes = {
     { name = "blurred", native = "gaussian", params = { sigma = "sigma" } },
     { space = "any", inputs = { "image", "blurred" }, pixel = function(image, blurred, p)
-      local away = length((uv - p.center) * vec2(1, size.y / size.x))
       local inner = min(p.radius - p.softness, p.radius - 0.0001)
-      return mix(image, blurred, smoothstep(inner, p.radius, away))
+      return mix(image, blurred, smoothstep(inner, p.radius, places.distance(p.center)))
     end },
   },
 }

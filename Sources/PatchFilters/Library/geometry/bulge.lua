@@ -15,9 +15,9 @@ return kernel {
     scale = { 0.5, min = -1, max = 1, neutral = 0, label = "Strength" },
   },
   sample = function(src, pos, p)
-    local away = uv - p.center
-    local r = length(away * places.inWidths())
-    local share = 1 - max(1 - r / p.radius, 0) * p.scale
-    return src:sample(p.center + away * share * share)
+    return places.radial(src, p, function(r)
+      local share = 1 - max(1 - r / p.radius, 0) * p.scale
+      return share * share
+    end)
   end,
 }

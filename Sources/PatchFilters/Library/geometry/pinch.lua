@@ -17,9 +17,8 @@ return kernel {
     scale = { 0.5, min = -2, max = 2, neutral = 0, label = "Strength" },
   },
   sample = function(src, pos, p)
-    local away = uv - p.center
-    local r = length(away * places.inWidths())
-    local share = select(lt(r, p.radius), 1 + (0.5 - r) / 0.5 * p.scale, 1)
-    return src:sample(p.center + away * share)
+    return places.radial(src, p, function(r)
+      return select(lt(r, p.radius), 1 + (0.5 - r) / 0.5 * p.scale, 1)
+    end)
   end,
 }

@@ -13,6 +13,14 @@ end
 function places.inWidths() return size / size.x end
 function places.inHeights() return size / size.y end
 
+-- How far this pixel is from a place in uv, in widths.
+function places.distance(center) return length((uv - center) * places.inWidths()) end
+
+-- Reads a picture nearer to p.center or farther from it: at share(r) of the distance r in widths.
+function places.radial(src, p, share)
+  return src:sample(p.center + (uv - p.center) * share(places.distance(p.center)))
+end
+
 -- The mean of four bilinear reads around a place, spread so that together they weigh what the result's pixel covers:
 -- one place when nothing shrinks, every pixel down to a quarter of the size.
 -- step: uv of the source from one pixel of the result to the next, right and down.
