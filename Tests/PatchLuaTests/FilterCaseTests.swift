@@ -46,6 +46,11 @@ import Testing
         }
     }
 
+    @Test func everyFixtureIsRead() {
+        #expect(FilterCase.read.problems == [])
+        #expect(FilterCase.all.count >= 300)
+    }
+
     @Test func malformedFixturesAreErrors() {
         for text in [
             "set opacity 1", "filter a\ninput image 2x1\n1", "filter a\ninput image 1x1\n1 1", "filter a\nfoo",
