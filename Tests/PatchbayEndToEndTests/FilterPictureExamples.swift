@@ -19,7 +19,7 @@ enum FilterPictureExamples {
         "convolution3x3": "top = {-2, -1, 0}, middle = {-1, 1, 1}, bottom = {0, 1, 2}",
         "gaussianBlurPosition": "center = {0.19, 0.4}, radius = 0.15",
         "gaussianSelectiveBlur": "center = {0.19, 0.4}, radius = 0.15",
-        "houghLines": "threshold = 0.17", "crosshairs": "arm = 4",
+        "houghLines": "threshold = 0.17", "crosshairs": "arm = 4", "crosshatch": "spacing = 0.018, width = 0.0045",
         // Geometry.
         "resize": "size = \"144x81\"", "rotate": "angle = 18", "zoom": "factor = 2, center = {0.3, 0.45}",
         "fill": "size = \"240x240\"", "fit": "size = \"240x240\"", "bulge": "center = {0.19, 0.45}, scale = 0.7",
