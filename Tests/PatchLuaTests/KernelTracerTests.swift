@@ -137,7 +137,7 @@ import Testing
         ("kernel{ summary = 'x' }", "kernel 'kernel' has no function"),
         (
             "kernel{ light = 'liner', pixel = function(c) return c end }",
-            "light is \"liner\"; it is \"encoded\" or \"linear\""
+            "light is \"liner\"; it is \"encoded\" or \"linear\" or \"graph\""
         ),
         (
             "kernel{ params = { a = { 3, min = 0, max = 1 } }, pixel = function(c) return c end }",

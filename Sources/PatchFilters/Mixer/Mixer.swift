@@ -8,7 +8,8 @@ import PatchMedia
 /// moved, halved or resampled straight into the canvas; everything else is a pass over its part of the canvas, in place, which
 /// reads the picture at the size that it has there. A slot that is hidden, off the canvas or under a solid one is neither
 /// drawn nor asked for; a slot over nothing but the background does without reading the canvas. Y'CbCr that stays Y'CbCr is
-/// drawn plane by plane, chroma about the middle of its plane. All is listed first and then drawn band by band.
+/// drawn plane by plane, chroma about the middle of its plane, unless the graph wants light to be mixed. All is listed first and
+/// then drawn band by band.
 /// Thread-safety: as `NativeOperator`.
 final class Mixer: NativeOperator, @unchecked Sendable {
     // Unchecked: everything that changes is touched by `process` and `neededInputs` alone, which the engine calls on one
@@ -59,7 +60,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             sources: request.inputs.prefix(blends.count).map { ($0.width, $0.height) },
             isOpaque: blends.indices.map { request.opaque[$0] && blends[$0] == "normal" && masks[$0] == 0 })
         let grey = VideoFormat(.gray8, width: 1, height: 1, color: .srgb)
-        if canvas.isPlanar {
+        if canvas.isPlanar && request.light == .encoded {
             planePasses = PlanePasses(
                 over: try request.compile(MixerKernels.over(), inputs: [grey, grey], output: grey),
                 overColor: try request.compile(MixerKernels.overColor(), inputs: [grey], output: grey),
@@ -69,7 +70,9 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         } else {
             planePasses = nil
         }
-        box = try planePasses?.box ?? request.compile(MixerKernels.box(), inputs: [output], output: output)
+        box =
+            try planePasses?.box
+            ?? request.compile(MixerKernels.box(request.light), inputs: [output], output: output)
         let code = try request.resizingRows()
         var nextMask = blends.count
         var slots: [MixerSlot] = []
@@ -187,12 +190,12 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     ) {
         guard !touched.isEmpty else { return }
         let alpha = color.w * opacity
-        guard canvas.isPlanar else {
+        guard planePasses != nil else {
             let part = canvas.aligned(touched)
             draws.append(
                 box, canvas.view(call.output, part), part, log2Rows: 0, canvas: true,
                 values: floats(
-                    scaled(rect, (1, 1), part), SIMD4(color.x * alpha, color.y * alpha, color.z * alpha, alpha),
+                    scaled(rect, (1, 1), part), SIMD4(color.x, color.y, color.z, alpha),
                     SIMD4(radius, softness, 0, 0)))
             return
         }
@@ -200,7 +203,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         for plane in 0..<3 {
             let step = canvas.step(ofPlane: plane)
             let part = canvas.samples(touched, plane)
-            let value = codes[plane] * alpha
+            let value = codes[plane]
             draws.append(
                 box, MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane),
                 canvas: true,
@@ -241,13 +244,10 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             let part = canvas.aligned(touched)
             slot.aim(image, placed, part)
             let source = slot.picture(image: 1, width: part.width, height: part.height)
-            let border = placed.values.borderColor
             draws.append(
                 pass, canvas.view(call.output, part), part, log2Rows: 0, canvas: true, source: source.view,
                 mask: slot.mask.map { call.inputs[$0] }, strip: source.strip,
-                values: shape(
-                    placed, (1, 1), part,
-                    SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w)))
+                values: shape(placed, (1, 1), part, placed.values.borderColor))
         }
     }
 
@@ -280,7 +280,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
                 : floats(SIMD4(below, below, below, 1), SIMD4(repeating: opacity))
         } else {
             let border = placed.values.borderColor
-            let value = canvas.codes(border)[plane] / 255 * border.w
+            let value = canvas.codes(border)[plane] / 255
             values = shape(placed, step, part, SIMD4(value, value, value, border.w))
         }
         draws.append(
@@ -306,8 +306,6 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let slot = slots[placed.index]
         guard let chroma = slot.chroma else { return }
         let touched = PixelRect(placed.outer, width: output.width, height: output.height)
-        let border = placed.values.borderColor
-        let premultiplied = SIMD4(border.x * border.w, border.y * border.w, border.z * border.w, border.w)
         for plane in 0..<3 {
             let part = canvas.samples(isExact ? inside(placed) : touched, plane)
             guard !part.isEmpty else { continue }
@@ -322,7 +320,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
                 MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane), canvas: true,
                 source: source.view, mask: slot.mask.map { call.inputs[$0] }, strip: source.strip,
                 values: isExact
-                    ? SIMD16(repeating: placed.values.opacity) : shape(placed, step, part, premultiplied))
+                    ? SIMD16(repeating: placed.values.opacity) : shape(placed, step, part, placed.values.borderColor))
         }
     }
 

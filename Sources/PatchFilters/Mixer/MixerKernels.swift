@@ -2,8 +2,8 @@ import PatchGraph
 import PatchKernel
 import PatchMedia
 
-/// The kernels that a mixer draws with. All work on encoded, premultiplied colour; positions are pixels of the part of the
-/// canvas that the pass writes.
+/// The kernels that a mixer draws with. All work on premultiplied colour, encoded unless `light` says otherwise; positions are
+/// pixels of the part of the canvas that the pass writes. Colours among the uniforms are encoded and straight.
 enum MixerKernels {
     /// Floats that any of them takes at most.
     static let mostFloats = 16
@@ -14,8 +14,9 @@ enum MixerKernels {
     }
 
     /// The source over the canvas. Uniform: opacity.
-    static func over() throws -> Kernel {
-        try build("mixerOver", inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) { b throws(KernelError) in
+    static func over(_ light: Light = .encoded) throws -> Kernel {
+        try build("mixerOver", light, inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) {
+            b throws(KernelError) in
             try over(&b, b.apply(.mul, [b.current(1), b.uniform(0)]), b.current(0), "normal")
         }
     }
@@ -51,15 +52,17 @@ enum MixerKernels {
     }
 
     /// The source over the canvas, with edges, corners, border, opacity, blend and mask. Uniforms: the picture's and the
-    /// slot's rectangle, the border's premultiplied colour, and opacity, corner radius, border width.
+    /// slot's rectangle, the border's colour, and opacity, corner radius, border width.
     /// - Parameters:
     ///   - plane: as `overPlane`'s weights, where the canvas is one plane of Y'CbCr. `blend` is "normal" then.
-    static func layer(blend: String, hasMask: Bool, plane: SIMD4<Float>? = nil) throws -> Kernel {
+    static func layer(
+        blend: String, hasMask: Bool, plane: SIMD4<Float>? = nil, _ light: Light = .encoded
+    ) throws -> Kernel {
         let uniforms: [(String, ValueType)] = [
             ("rect", .vec4), ("outer", .vec4), ("border", .vec4), ("shape", .vec3),
         ]
         let inputs = ["canvas", "source"] + (hasMask ? ["mask"] : [])
-        return try build("mixerLayer", inputs: inputs, uniforms: uniforms) { b throws(KernelError) in
+        return try build("mixerLayer", light, inputs: inputs, uniforms: uniforms) { b throws(KernelError) in
             let canvas = b.current(0)
             var layer = b.current(1)
             let inside = try coverage(&b, b.uniform(0))
@@ -80,7 +83,7 @@ enum MixerKernels {
                     b.apply(.clamp, [b.apply(.add, [b.apply(.add, [distance, width]), half]), zero, one]),
                     b.apply(.clamp, [width, zero, one]),
                 ])
-            let border = b.uniform(2)
+            let border = try premultiplied(&b, b.uniform(2))
             let under = try b.apply(
                 .mul, [layer, b.apply(.sub, [one, b.apply(.mul, [onBorder, b.swizzle(border, "a")])])])
             layer = try b.apply(.add, [under, b.apply(.mul, [border, b.apply(.mul, [onBorder, covered])])])
@@ -94,9 +97,9 @@ enum MixerKernels {
     }
 
     /// One colour in a rectangle, with corners and soft edges: what is beside a picture, and shadows.
-    static func box() throws -> Kernel {
+    static func box(_ light: Light = .encoded) throws -> Kernel {
         let uniforms: [(String, ValueType)] = [("rect", .vec4), ("color", .vec4), ("shape", .vec2)]
-        return try build("mixerBox", inputs: ["canvas"], uniforms: uniforms) { b throws(KernelError) in
+        return try build("mixerBox", light, inputs: ["canvas"], uniforms: uniforms) { b throws(KernelError) in
             let shape = b.uniform(2)
             let (radius, softness) = (try b.swizzle(shape, "x"), try b.swizzle(shape, "y"))
             let distance = try distance(&b, b.uniform(0), radius)
@@ -107,11 +110,17 @@ enum MixerKernels {
             let soft = try b.apply(
                 .sub, [one, b.apply(.smoothstep, [b.apply(.neg, [reach]), reach, distance])])
             let cover = try b.select(b.apply(.gt, [softness, half]), soft, hard)
-            return try over(&b, b.apply(.mul, [b.uniform(1), cover]), b.current(0), "normal")
+            return try over(&b, b.apply(.mul, [premultiplied(&b, b.uniform(1)), cover]), b.current(0), "normal")
         }
     }
 
     // MARK: Parts
+
+    /// A colour in the kernel's light, times its alpha.
+    private static func premultiplied(_ b: inout KernelBuilder, _ color: Value) throws(KernelError) -> Value {
+        let (rgb, alpha) = (try b.swizzle(b.color(color), "rgb"), try b.swizzle(color, "a"))
+        return try b.construct(.vec4, [b.apply(.mul, [rgb, alpha]), alpha])
+    }
 
     /// How much of the pixel lies in the rectangle, 0…1: its share along x times that along y.
     private static func coverage(_ b: inout KernelBuilder, _ rect: Value) throws(KernelError) -> Value {
@@ -211,8 +220,9 @@ enum MixerKernels {
         }
     }
 
+    /// A kernel for linear light is one for any space, made into one that weighs light; a mask keeps its codes.
     private static func build(
-        _ name: String, inputs: [String], uniforms: [(String, ValueType)],
+        _ name: String, _ light: Light = .encoded, inputs: [String], uniforms: [(String, ValueType)],
         _ body: (inout KernelBuilder) throws(KernelError) -> Value
     ) throws -> Kernel {
         let isBounded: Set = ["opacity", name == "mixerOverColor" ? "color" : ""]
@@ -221,10 +231,11 @@ enum MixerKernels {
             uniforms: uniforms.map {
                 // A known range lets integers do the work.
                 UniformDeclaration(name: $0.0, type: $0.1, range: isBounded.contains($0.0) ? 0...1 : nil)
-            }, alpha: .premultiplied)
+            }, alpha: .premultiplied, space: light == .linear ? .any : .rgb)
         do {
             let result = try body(&builder)
-            return try builder.finish(result)
+            let kernel = try builder.finish(result)
+            return light == .linear ? kernel.inLinearLight(except: Set(inputs.indices.dropFirst(2))) : kernel
         } catch {
             throw PatchError(.kernel, error.message, remedy: error.remedy)
         }

@@ -41,8 +41,10 @@ final class MixerSlot {
         var same = output
         (same.width, same.height) = (input.width, input.height)
         isSame = same == input
-        isPlaneWise = canvas.isPlanar && isSame && isPlain
-        let isMixed = canvas.isPlanar && input.pixelFormat.hasAlpha && blend == "normal"
+        // The formulas of the other blends mean encoded values.
+        let light = blend == "normal" ? request.light : .encoded
+        isPlaneWise = canvas.isPlanar && isSame && isPlain && light == .encoded
+        let isMixed = canvas.isPlanar && input.pixelFormat.hasAlpha && blend == "normal" && light == .encoded
         let masks = mask.map { [request.inputs[$0]] } ?? []
         if isPlaneWise {
             (copy, over, overColor, layer) = (nil, nil, nil, nil)
@@ -52,15 +54,15 @@ final class MixerSlot {
                 ? try request.compile(MixerKernels.copy(), inputs: [input], output: output) : nil
             over =
                 isPlain && !isMixed
-                ? try request.compile(MixerKernels.over(), inputs: [output, input], output: output) : nil
+                ? try request.compile(MixerKernels.over(light), inputs: [output, input], output: output) : nil
             overColor =
-                isPlain && !canvas.isPlanar
+                isPlain && !canvas.isPlanar && light == .encoded
                 ? try request.compile(MixerKernels.overColor(), inputs: [input], output: output) : nil
             layer =
                 isMixed
                 ? nil
                 : try request.compile(
-                    MixerKernels.layer(blend: blend, hasMask: mask != nil), inputs: [output, input] + masks,
+                    MixerKernels.layer(blend: blend, hasMask: mask != nil, light), inputs: [output, input] + masks,
                     output: output)
         }
         let grey = VideoFormat(.gray8, width: 1, height: 1, color: .srgb)

@@ -163,6 +163,8 @@ public struct OperatorRequest: Sendable {
     public var rate: FrameRate
     /// What the only reader of the result would like best, when that is known; following it saves a conversion.
     public var preferredOutput: VideoFormat?
+    /// What the graph wants compositing done in.
+    public var light: Light
     let compiler: KernelCompiler
 
     /// The machine code of a kernel that reads and writes pictures of these formats.

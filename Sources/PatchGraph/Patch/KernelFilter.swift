@@ -84,6 +84,17 @@ extension KernelFilter {
         /// How many channels the stage's result keeps where it is stored, 1 to 4. The kernel gives the others the values that
         /// reading fewer planes back gives: r, r, r, 1 for one; r, g, 0, 1 for two; r, g, b, 1 for three.
         public var channels = 4
+        /// Whether the kernel works in the light that the graph asks for.
+        public var following = Following()
+
+        /// How a stage's kernel follows the graph's light. One of space `any` does by itself.
+        public struct Following: Hashable, Sendable {
+            public var isAsked = false
+            /// Inputs whose numbers weigh and are no colours: they keep their codes.
+            public var weights: Set<Int> = []
+
+            public init() {}
+        }
 
         public init(
             kernel: Kernel, inputs: [Input], uniforms: [String], size: StageSize = .filter, channels: Int = 4

@@ -5,11 +5,12 @@ import PatchMedia
 extension Planner {
     /// A kernel as the graph wants it: with `light = "linear"` all that only weighs colours (mixes, blurs, resampling) weighs
     /// light. A kernel that names its light keeps it.
-    func inGraphsLight(_ kernel: Kernel) -> Kernel {
-        guard checked?.patch.settings.light == .linear, kernel.space == .any, kernel.light == .encoded,
-            kernel.inputs.allSatisfy({ $0.light == .encoded })
+    /// - Parameter follows: how a stage means it, when the kernel's space does not say so.
+    func inGraphsLight(_ kernel: Kernel, _ follows: KernelFilter.Stage.Following = .init()) -> Kernel {
+        guard checked?.patch.settings.light == .linear, follows.isAsked || kernel.space == .any,
+            kernel.light == .encoded, kernel.inputs.allSatisfy({ $0.light == .encoded })
         else { return kernel }
-        return kernel.inLinearLight()
+        return kernel.inLinearLight(except: follows.weights)
     }
 
     /// Whether a reader must find light in memory: it reads between pixels, where encoded values would be mixed before they

@@ -75,7 +75,7 @@ extension Planner {
                 inputs: stored.map(\.format), opaque: opaque, width: size.width, height: size.height,
                 options: native.options,
                 parameters: parameters.map { ($0.name, $0.source.count) }, rate: plan.rate, preferredOutput: preferred,
-                compiler: compiler))
+                light: work.checked.patch.settings.light, compiler: compiler))
         let offset = plan.uniformCount
         for parameter in parameters {
             bind(parameter.source, at: plan.uniformCount)

@@ -194,7 +194,7 @@ struct Planner {
                 return .parameter(storeIndex: found.index, count: found.count)
             }
             var expression = PictureExpression(
-                kernel: inGraphsLight(kernel), inputs: [], uniforms: uniforms, width: stageSize.width,
+                kernel: inGraphsLight(kernel, stage.following), inputs: [], uniforms: uniforms, width: stageSize.width,
                 height: stageSize.height,
                 channels: stage.channels, nodes: [node.id])
             for source in stage.inputs {

@@ -7,12 +7,16 @@ import PatchMedia
 extension KernelLanguage {
     private static let words = [
         "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
-        "ends", "size", "keepsAlpha", "optional", "channels",
+        "ends", "size", "keepsAlpha", "optional", "channels", "weights",
     ]
 
     /// How a stage's numbers are meant.
     struct Meaning {
         var light = Light.encoded
+        /// `light = "graph"`: encoded, or linear where the graph asks for it.
+        var followsGraph = false
+        /// Inputs whose numbers weigh and are no colours.
+        var weights: Set<String> = []
         var alpha = Alpha.straight
         var space = KernelSpace.rgb
     }
@@ -55,6 +59,7 @@ extension KernelLanguage {
             options: Dictionary(
                 uniqueKeysWithValues: options.map { ($0.schema.name, given.values[$0.schema.name] ?? $0.initial) }),
             meaning: try meaning(1, Meaning(), call))
+        try checkWeights(context.meaning, ports, call)
         var stages: [KernelFilter.Stage] = []
         call.pushField(1, "passes")
         if call.isAbsent(-1) {
@@ -82,6 +87,16 @@ extension KernelLanguage {
         filter.keepsAlpha = call.isAbsent(-1) || call.isTrue(-1)
         call.pop()
         return filter
+    }
+
+    /// `weights = { "mask" }` names inputs.
+    func checkWeights(_ meaning: Meaning, _ known: [String], _ call: LuaCall) throws {
+        for name in meaning.weights.sorted() where !known.contains(name) {
+            throw call.error(
+                "weights names '\(name)', which is no input",
+                Spelling.nearest(to: name, in: known).map { "did you mean '\($0)'?" }
+                    ?? "there are: \(known.joined(separator: ", "))")
+        }
     }
 
     /// `ends = "progress"`: the parameter at whose ends the result is one of the two inputs.
@@ -130,6 +145,11 @@ extension KernelLanguage {
         _ context: DefinitionContext, _ call: LuaCall
     ) throws -> KernelFilter.Stage {
         let parameters = context.parameters
+        if meaning.followsGraph, meaning.space != .any, let color = parameters.first(where: { $0.form == .color }) {
+            throw call.error(
+                "kernel '\(name)' works in the graph's light and has the colour '\(color.name)'",
+                "write light = \"encoded\" or \"linear\", or space = \"any\" if it only weighs colours")
+        }
         call.pushField(table, "pixel")
         let hasPixel = !call.isAbsent(-1)
         call.pushField(table, "sample")
@@ -152,7 +172,8 @@ extension KernelLanguage {
             inputs: inputNames.map { word in
                 // A name in a kernel's text is one word.
                 let name = String(word.map { $0 == "@" ? "_" : $0 })
-                return InputDeclaration(name: name, light: meaning.light, alpha: meaning.alpha)
+                return InputDeclaration(
+                    name: name, light: meaning.weights.contains(word) ? .encoded : meaning.light, alpha: meaning.alpha)
             },
             uniforms: parameters.map {
                 UniformDeclaration(
@@ -187,9 +208,12 @@ extension KernelLanguage {
         do { kernel = try trace.builder.finish(try keep(channels, of: result, trace)) } catch {
             throw PatchError(error.code == .budget ? .budget : .kernel, error.message, remedy: error.remedy, at: place)
         }
-        return KernelFilter.Stage(
+        var stage = KernelFilter.Stage(
             kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), size: try stageSize(table, name, call),
             channels: channels)
+        stage.following.isAsked = meaning.followsGraph
+        stage.following.weights = Set(inputNames.indices.filter { meaning.weights.contains(inputNames[$0]) })
+        return stage
     }
 
     /// How many channels a pass says its result has.
@@ -308,17 +332,22 @@ extension KernelLanguage {
 
     func meaning(_ table: Int32, _ base: Meaning, _ call: LuaCall) throws -> Meaning {
         var meaning = base
-        func read<W: RawRepresentable & CaseIterable>(_ key: String, _ value: inout W) throws
+        func read<W: RawRepresentable & CaseIterable>(_ key: String, _ value: inout W, or other: String? = nil) throws
         where W.RawValue == String {
-            guard let name = try text(table, key, call) else { return }
+            guard let name = try text(table, key, call), name != other else { return }
             guard let word = W(rawValue: name) else {
+                let words = W.allCases.map(\.rawValue) + [other].compactMap { $0 }
                 throw call.error(
-                    "\(key) is \"\(name)\"",
-                    "it is \(W.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "))")
+                    "\(key) is \"\(name)\"", "it is \(words.map { "\"\($0)\"" }.joined(separator: " or "))")
             }
             value = word
         }
-        try read("light", &meaning.light)
+        if let light = try text(table, "light", call) {
+            meaning.followsGraph = light == "graph"
+            meaning.light = .encoded
+        }
+        try read("light", &meaning.light, or: "graph")
+        if let weights = try names(table, "weights", call) { meaning.weights = Set(weights) }
         try read("alpha", &meaning.alpha)
         try read("space", &meaning.space)
         return meaning

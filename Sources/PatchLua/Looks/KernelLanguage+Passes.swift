@@ -16,8 +16,8 @@ struct DefinitionContext {
 /// `passes = { … }`: the stages of a kernel, native ones among them.
 extension KernelLanguage {
     private static let passWords = [
-        "name", "inputs", "light", "alpha", "space", "pixel", "sample", "scale", "size", "native", "params", "options",
-        "channels",
+        "name", "inputs", "light", "weights", "alpha", "space", "pixel", "sample", "scale", "size", "native", "params",
+        "options", "channels",
     ]
 
     /// Reads the list at an index, or the list that the function there makes of the options.
@@ -64,6 +64,8 @@ extension KernelLanguage {
             if isNative {
                 stages.append(try nativeStage(table, inputs, context, call))
             } else {
+                let meaning = try meaning(table, context.meaning, call)
+                try checkWeights(meaning, context.ports + inputNames, call)
                 for word in ["params", "options"] {
                     call.pushField(table, word)
                     guard call.isAbsent(-1) else {
@@ -76,7 +78,7 @@ extension KernelLanguage {
                 stages.append(
                     try stage(
                         table: table, name: "\(context.name).\(names[position - 1])", inputs: inputs,
-                        inputNames: inputNames, try meaning(table, context.meaning, call), context, call))
+                        inputNames: inputNames, meaning, context, call))
             }
             lua_settop(call.pointer, index)
         }

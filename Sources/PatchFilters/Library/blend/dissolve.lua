@@ -1,4 +1,5 @@
--- GPUImage's dissolve: a plain mix, (1 - mix) image + mix overlay, alpha too, on premultiplied encoded colour.
+-- GPUImage's dissolve: a plain mix, (1 - mix) image + mix overlay, alpha too, on premultiplied colour, encoded or,
+-- where the graph asks for it, linear (the mask counts by its codes).
 -- grain = true: Photoshop's dissolve instead: a share of the pixels, chosen at random and anew each frame, shows the
 -- overlay.
 -- The result's alpha moves from one picture's to the other's.
@@ -9,6 +10,8 @@ return kernel {
   summary = "Dissolves from one picture into the other.",
   inputs = { "image", "overlay", "mask" },
   optional = { mask = "#ffffff" },
+  light = "graph",
+  weights = { "mask" },
   alpha = "premultiplied",
   keepsAlpha = false,
   params = {

@@ -1,10 +1,12 @@
 -- Lays a picture over another at a place of its own: source over (Porter and Duff), alpha and premultiplied colour, bilinear where
--- it is resized, soft where its edges fall between pixels. Working light: encoded.
+-- it is resized, soft where its edges fall between pixels. Working light: encoded, or linear where
+-- the graph asks for it.
 -- x, y: its top left corner in pixels of the frame, outside too; width, height: its size there, 0 its own (with the other
 -- one given: in its shape); opacity: 0…1, neutral 0. Every value may change on air.
 return kernel {
   summary = "Lays a picture over another at a place of its own.",
   inputs = { "image", "overlay" },
+  light = "graph",
   alpha = "premultiplied",
   keepsAlpha = false,
   params = {

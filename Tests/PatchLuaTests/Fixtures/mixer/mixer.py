@@ -2,7 +2,8 @@
 """Expected pictures of mixers, by NumPy and OpenCV: python3 mixer.py > mixer.txt
 
 Shares no code with the mixer. Sources are the pattern below; resampling is OpenCV's INTER_LINEAR (centres aligned) or, when
-shrinking by whole factors, the mean of blocks; compositing is Porter and Duff's over on 8-bit codes.
+shrinking by whole factors, the mean of blocks; compositing is Porter and Duff's over on 8-bit codes, or in `light_cases` on
+what sRGB's (IEC 61966-2-1) and BT.709's curves make of them.
 """
 import cv2
 import numpy as np
@@ -319,5 +320,87 @@ def yuv_cases():
           "mix.slots.c = { source = c, position = {46, 8}, size = {12, 8} }"], c, 1, "yuv420p")
 
 
+SRGB = (12.92, 0.055, 1.055, 2.4, 0.04045)
+BT709 = (4.5, 0.099, 1.099, 1 / 0.45, 0.081)
+
+
+def to_light(v, curve):
+    slope, offset, scale, power, knee = curve
+    return np.where(v < knee, v / slope, ((np.maximum(v, knee) + offset) / scale) ** power)
+
+
+def from_light(v, curve):
+    slope, offset, scale, power, knee = curve
+    low = knee / slope
+    return np.where(v < low, v * slope, scale * np.maximum(v, low) ** (1 / power) - offset)
+
+
+def lay_light(target, color, alpha, x, y, curve=SRGB):
+    """Straight colour (codes) and alpha (0…1) over an opaque target at (x, y), weighed as light."""
+    h, w = alpha.shape[:2]
+    part = target[y : y + h, x : x + w, :3]
+    light = to_light(color[..., :3] / 255, curve) * alpha[..., None]
+    light = light + to_light(part / 255, curve) * (1 - alpha[..., None])
+    target[y : y + h, x : x + w, :3] = from_light(light, curve) * 255
+
+
+def light_cases():
+    fill, setting = "#204060", 'graph { light = "linear" }'
+
+    def clear_straight(seed, width, height):
+        codes = clear(seed, width, height).astype(np.float64)
+        alpha = codes[..., 3] / 255
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(codes[..., :3] / alpha[..., None], posinf=0), alpha
+
+    c = canvas(30, 14, fill)
+    put(c, rgba(1, 9, 7), 1, 1)
+    lay_light(c, rgba(2, 13, 7), np.full((7, 13), 0.5), 6, 3)
+    lay_light(c, *clear_straight(3, 10, 8), 17, 5)
+    emit("lightSeeThrough", (30, 14), fill, [("a", "rgba", 9, 7, 1), ("b", "rgba", 13, 7, 2), ("c", "clear", 10, 8, 3)],
+         [setting, "mix.slots.a = { source = a, position = {1, 1}, size = {9, 7} }",
+          "mix.slots.b = { source = b, position = {6, 3}, size = {13, 7}, transparency = 0.5, z = 1 }",
+          "mix.slots.c = { source = c, position = {17, 5}, size = {10, 8}, z = 2 }"], [c], 1)
+
+    # What is beside a fitted picture, a border, a shadow: all half there.
+    c = canvas(30, 16, fill)
+    half = np.full((16, 30), 128 / 255)
+    lay_light(c, np.array([0x80, 0xC0, 0x40]) + np.zeros((10, 10, 3)), half[:10, :10], 1, 1)
+    c[3:8, 1:11] = linear(rgba(1, 8, 4), 10, 5)
+    lay_light(c, np.zeros((6, 10, 3)), half[:6, :10], 17, 5)
+    put(c, rgba(2, 10, 6), 15, 3)
+    border = np.zeros((6, 10))
+    border[:2] = border[-2:] = border[:, :2] = border[:, -2:] = 128 / 255
+    lay_light(c, np.array([255, 128, 0]) + np.zeros((6, 10, 3)), border, 15, 3)
+    emit("lightBoxes", (30, 16), fill, [("a", "rgba", 8, 4, 1), ("b", "rgba", 10, 6, 2)],
+         [setting, "mix.slots.a = { source = a, position = {1, 1}, size = {10, 10}, aspect = \"fit\", fill = \"#80c04080\" }",
+          "mix.slots.b = { source = b, position = {15, 3}, size = {10, 6}, border = { 2, \"#ff800080\" }, "
+          "shadow = { offset = {2, 2}, color = \"#00000080\" } }"], [c], 1)
+
+    # A mask weighs by its codes.
+    c = canvas(10, 6, fill)
+    weight = pattern(5, 8, 4, 1)[..., 0] / 255
+    lay_light(c, rgba(1, 8, 4), weight, 1, 1)
+    emit("lightMask", (10, 6), fill, [("a", "rgba", 8, 4, 1), ("m", "grey", 8, 4, 5)],
+         [setting, "mix.slots.a = { source = a, position = {1, 1}, size = {8, 4}, mask = m }"], [c], 1)
+
+    # A blend's formula means codes, in linear light too.
+    c = canvas(12, 6, fill) / 255 * (rgba(1, 12, 6) / 255) * 255
+    emit("lightBlend", (12, 6), fill, [("a", "rgba", 12, 6, 1)],
+         [setting, "mix.slots.a = { source = a, size = {12, 6}, blend = \"multiply\" }"], [c], 1)
+
+    # Over video, in grey, so that its halved chroma stays out of it. BT.709's curve.
+    c = canvas(24, 12, "#606060")
+    put(c, np.repeat(pattern(1, 10, 6, 1), 4, 2), 2, 2)
+    grey = np.repeat(pattern(2, 12, 8, 1), 4, 2)
+    lay_light(c, grey, np.full((8, 12), 0.5), 8, 2, BT709)
+    chroma = np.full((6, 12), 128)
+    emit("lightVideo", (24, 12), "#606060", [("a", "grey", 10, 6, 1), ("b", "grey", 12, 8, 2)],
+         [setting, "mix.slots.a = { source = a, position = {2, 2}, size = {10, 6} }",
+          "mix.slots.b = { source = b, position = {8, 2}, size = {12, 8}, transparency = 0.5, z = 1 }"],
+         [c[..., 0] * 219 / 255 + 16, chroma, chroma], 1, "yuv420p")
+
+
 rgba_cases()
 yuv_cases()
+light_cases()
