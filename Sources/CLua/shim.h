@@ -148,6 +148,21 @@ static inline int patch_load(lua_State *L, const char *text, size_t size, const 
     return status;
 }
 
+// Lua 5.4.4 joins three and more values (a .. b .. c) through a pointer into its stack that is stale once a metamethod has made
+// the stack larger or a collection has made it smaller (mended in 5.4.5): the result is wrong, and freed memory is written
+// to. So stacks have this many places from the start, and keep them: what the lowest frame claims is never given back.
+enum { patch_stack = 8000, patch_coroutine_stack = 1000 };
+
+// coroutine.create with such a stack.
+static inline int patch_coroutine(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_State *coroutine = lua_newthread(L);
+    if (!lua_checkstack(coroutine, patch_coroutine_stack)) return luaL_error(L, "not enough memory");
+    lua_pushvalue(L, 1);
+    lua_xmove(L, coroutine, 1);
+    return 1;
+}
+
 static inline int patch_open_libraries(lua_State *L) {
     luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
     luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 1);
@@ -156,6 +171,9 @@ static inline int patch_open_libraries(lua_State *L) {
     luaL_requiref(L, LUA_MATHLIBNAME, luaopen_math, 1);
     luaL_requiref(L, LUA_UTF8LIBNAME, luaopen_utf8, 1);
     luaL_requiref(L, LUA_OSLIBNAME, luaopen_os, 1);
+    lua_getglobal(L, LUA_COLIBNAME);
+    lua_pushcfunction(L, patch_coroutine);
+    lua_setfield(L, -2, "create");
     return 0;
 }
 
@@ -166,7 +184,7 @@ static inline lua_State *patch_new_state(patch_guard *guard) {
     *(patch_guard **)lua_getextraspace(L) = guard;
     guard->main = L;
     lua_pushcfunction(L, patch_open_libraries);
-    if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK || !lua_checkstack(L, patch_stack)) {
         lua_close(L);
         return NULL;
     }

@@ -58,6 +58,7 @@ final class LuaState {
             guard let thread, let owner = box?.pointee.owner else { return 0 }
             return Unmanaged<LuaState>.fromOpaque(owner).takeUnretainedValue().dispatch(thread, Int(index))
         }
+        // With a stack that never moves: see `patch_stack` in CLua.
         guard let state = patch_new_state(box) else {
             box.deallocate()
             throw PatchError(.unavailable, "no memory for a script", remedy: "close other programs")
