@@ -15,27 +15,21 @@ struct Destination: Sendable {
     var usesTCP = false
     /// HLS: the master playlist that lists this one.
     var master: String?
+    /// HLS: seconds that stay listed; 0 keeps all.
+    var window = 0.0
 
     /// What `url` may begin with.
     static let schemes = ["rtmp://", "rtmps://", "srt://", "udp://", "tcp://", "rtp://", "rtsp://"]
 
     /// - Parameters:
-    ///   - keyframeInterval: seconds; HLS cuts its segments there.
-    ///   - window: seconds of HLS that stay listed and on the disk; 0 keeps all.
+    ///   - window: seconds of HLS that stay listed; 0 keeps all.
     /// - Throws: `PatchError.usage` for a URL that no protocol here can serve. Never shows the secret part.
-    init(
-        _ url: Secret, keyframeInterval: Double, window: Double, segments: String, caFile: String?,
-        master: String? = nil
-    )
-        throws
-    {
+    init(_ url: Secret, window: Double, segments: String, caFile: String?, master: String? = nil) throws {
         let text = url.value
         guard let separator = text.range(ofCharacters: "://") else {
             let path = text.hasPrefix("file:") ? String(text.dropFirst(5)) : text
             guard path.lowercased().hasSuffix(".m3u8") else { throw Destination.unusable(url) }
-            self = Destination.hls(
-                path, shown: url.redacted, keyframeInterval: keyframeInterval, window: window,
-                fragmented: segments == "fmp4")
+            self = Destination.hls(path, shown: url.redacted, window: window, fragmented: segments == "fmp4")
             self.master = master
             if let master { try Rendition.check(path, in: master) }
             return
@@ -90,13 +84,16 @@ struct Destination: Sendable {
             isListener: scheme == "srt" && text.contains("mode=listener"))
     }
 
-    /// The target of the first connection, with a stream of so many bits a second. Makes ready what lies on the disk.
+    /// The target of the first connection. Makes ready what lies on the disk.
+    /// - Parameters:
+    ///   - bitrate: bits a second of the stream.
+    ///   - group: seconds from one keyframe to the next.
     /// - Throws: `PatchError.output` when a folder cannot be made.
-    func opened(bitrate: Int) throws -> MuxTarget {
+    func opened(bitrate: Int, group: Double) throws -> MuxTarget {
         var target = target
         if target.muxer == "hls" {
             try makeFolder(forOutput: target.url)
-            target.options += HLSPlaylist(target.url)?.succeeded(by: self) ?? []
+            target.options += cutting(group) + (HLSPlaylist(target.url)?.succeeded(by: self) ?? [])
         }
         // A socket that holds half a second hides no more from the queue, which knows what to drop.
         if usesTCP { target.options.append(("send_buffer_size", "\(max(131_072, bitrate / 16))")) }

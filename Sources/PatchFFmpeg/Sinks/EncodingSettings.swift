@@ -57,6 +57,9 @@ struct VideoEncoding: Hashable, Sendable {
     /// The encoder's own threads; 0 leaves the number to it.
     var threads = 0
 
+    /// Frames from one keyframe to the next.
+    func groupLength(at rate: FrameRate) -> Int64 { max(1, Int64((keyframeInterval * rate.perSecond).rounded())) }
+
     /// x264's presets; other encoders get their nearest setting.
     static let speeds = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",

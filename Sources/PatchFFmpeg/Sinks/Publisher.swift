@@ -48,8 +48,9 @@ final class Publisher: MediaSink {
                 "The incoming sound (silence where RTMP or HLS needs a track and none comes), silence, or no track.",
                 default: "auto"),
             OptionSchema(
-                "window", .number(0...86_400), "HLS: how much stays listed and on the disk; 0 keeps all.", unit: "s",
-                default: "60"),
+                "window", .number(0...86_400),
+                "HLS: how much stays listed, at least three segments; as much again stays on the disk. 0 keeps all.",
+                unit: "s", default: "60"),
             OptionSchema(
                 "buffer", .number(0.5...60),
                 "How much of the stream may wait for a slow network before groups are dropped.",
@@ -79,9 +80,8 @@ final class Publisher: MediaSink {
             }
             let preset = try options.string("preset").map(PublisherPreset.named)
             destination = try Destination(
-                url, keyframeInterval: options.number("keyframe") ?? 2, window: options.number("window") ?? 60,
-                segments: options.string("segments") ?? "ts", caFile: options.string("caFile"),
-                master: options.string("master"))
+                url, window: options.number("window") ?? 60, segments: options.string("segments") ?? "ts",
+                caFile: options.string("caFile"), master: options.string("master"))
             var settings = try OutputSettings(options, container: destination.container, isLive: true)
             if let preset {
                 settings.size = settings.size ?? (preset.width, preset.height)
@@ -132,7 +132,8 @@ final class Publisher: MediaSink {
                 channels: audio?.channels == 1 ? 1 : 2, rate: outputRate), format: video)
         let bitrate = if case .bitrate(let bits) = picture.rateControl { bits } else { 0 }
         do {
-            let target = try destination.opened(bitrate: bitrate)
+            let group = outputRate.time(ofFrame: picture.groupLength(at: outputRate)).seconds
+            let target = try destination.opened(bitrate: bitrate, group: group)
             // Room for three groups of pictures: one on its way, one to drop, one to keep.
             let span = buffer ?? max(6, settings.keyframeInterval * 3)
             let queue = PacketQueue(maximumSpan: Int64(span * 1e9), hasVideo: true, blocks: environment.isOffline)

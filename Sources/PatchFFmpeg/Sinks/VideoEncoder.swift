@@ -94,8 +94,10 @@ final class VideoEncoder {
     func drain(_ emit: PacketConsumer) throws { try encoder.encode(nil, emit) }
 
     private static func options(_ encoding: VideoEncoding, encoder: String, rate: FrameRate) -> [(String, String)] {
-        let interval = max(1, Int((encoding.keyframeInterval * rate.perSecond).rounded()))
-        var options = [("g", "\(interval)"), ("threads", encoding.threads == 0 ? "auto" : "\(encoding.threads)")]
+        var options = [
+            ("g", "\(encoding.groupLength(at: rate))"),
+            ("threads", encoding.threads == 0 ? "auto" : "\(encoding.threads)"),
+        ]
         switch encoding.rateControl {
         case .bitrate(let bits):
             let ceiling = encoding.isLive ? bits : bits * 2

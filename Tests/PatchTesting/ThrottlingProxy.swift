@@ -1,21 +1,20 @@
 import Glibc
 import PatchMedia
-import PatchTesting
 import Synchronization
 
 /// A TCP connection through 127.0.0.1 that passes on at most so many bytes a second towards the server, and all that comes back.
 ///
 /// Thread-safety: all members may be called from any thread.
-final class ThrottlingProxy: Sendable {
-    let port: Int
+public final class ThrottlingProxy: Sendable {
+    public let port: Int
     /// Bytes a second towards the server; 0 passes nothing.
-    let rate: Atomic<Int>
+    public let rate: Atomic<Int>
     /// Bytes that went towards the server.
-    let passed = Atomic<Int>(0)
+    public let passed = Atomic<Int>(0)
     private let listener: Int32
     private let isStopped = Atomic(false)
 
-    init(to server: Int, rate: Int) throws {
+    public init(to server: Int, rate: Int) throws {
         self.rate = Atomic(rate)
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
@@ -43,7 +42,7 @@ final class ThrottlingProxy: Sendable {
         }
     }
 
-    func stop() {
+    public func stop() {
         isStopped.store(true, ordering: .relaxed)
         shutdown(listener, Int32(SHUT_RDWR))
     }
