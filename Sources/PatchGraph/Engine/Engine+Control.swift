@@ -119,6 +119,7 @@ extension Engine {
                 case .operate(let operate): node = NodeStatistics(id: operate.id, kind: "native \(operate.name)")
                 }
                 node.frames = meters[index].frames
+                node.late = meters[index].late
                 (node.p50, node.p99) = meters[index].durations.percentiles
                 if case .operate(let operate) = step, let work = operate.work as? any FrameOperator { work.fill(&node) }
                 return node

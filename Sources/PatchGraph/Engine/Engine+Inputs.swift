@@ -70,6 +70,7 @@ extension Engine {
             let counters = source.counters
             node.frames = counters.received
             node.drops = counters.dropped
+            node.late = counters.late
             node.queueDepth = counters.queueDepth
             guard let health = source.health else { return node }
             node.state = health.state.rawValue

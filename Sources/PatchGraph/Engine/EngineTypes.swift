@@ -54,6 +54,10 @@ public struct NodeStatistics: Sendable {
     /// Frames made, passed or taken.
     public var frames: Int64 = 0
     public var drops: Int64 = 0
+    /// Ticks of a live run for which the node was late: a source's next picture was not there when the last one had been shown
+    /// for as long as it lasts, a pass took longer than a tick, a guest was still busy, a sink took the picture after the
+    /// next tick was due.
+    public var late: Int64 = 0
     public var queueDepth: Int = 0
     /// Microseconds a frame, over the last 512: how long the node's pass or `consume` took.
     public var p50: Double = 0

@@ -86,6 +86,7 @@ final class PlanExecutor: @unchecked Sendable {
     /// How long each step took; the clock thread writes once a tick, statistics read.
     struct Meter {
         var frames: Int64 = 0
+        var late: Int64 = 0
         var durations = Durations()
     }
     let meters: Mutex<[Meter]>
@@ -295,9 +296,11 @@ final class PlanExecutor: @unchecked Sendable {
             }
             for release in work[index].releases { slots[slotTable[release]] = nil }
         }
+        let limit = tick.isOffline ? .max : tick.duration.nanoseconds
         meters.withLock { meters in
             for index in durations.indices where durations[index] >= 0 {
                 meters[index].frames += 1
+                if durations[index] > limit { meters[index].late += 1 }
                 meters[index].durations.add(durations[index])
             }
         }

@@ -15,6 +15,8 @@ final class SinkRunner: Sendable {
         var isFinished = false
         var taken: Int64 = 0
         var drops: Int64 = 0
+        /// Deliveries that were taken after the next tick was due.
+        var late: Int64 = 0
         var sequence: Int64 = 0
         var durations = Durations()
         /// Milliseconds from a tick until the sink takes what it made, smoothed.
@@ -62,7 +64,7 @@ final class SinkRunner: Sendable {
             }
         let queue = Monitor(Queue(ring: Array(repeating: nil, count: depth), policy: policy))
         self.queue = queue
-        thread = try PosixThread(name: "sink-\(id)") { Self.loop(sink, queue, onFailure) }
+        thread = try PosixThread(name: "sink-\(id)") { Self.loop(sink, queue, countsLate: !lossless, onFailure) }
     }
 
     /// Hands over one tick's frame; never blocks unless the policy or an offline run says so.
@@ -140,6 +142,7 @@ final class SinkRunner: Sendable {
         queue.withLock { queue in
             statistics.frames = queue.taken
             statistics.drops = queue.drops
+            statistics.late = queue.late
             statistics.queueDepth = queue.count
             (statistics.p50, statistics.p99) = queue.durations.percentiles
             if queue.failure != nil { statistics.state = "failed" }
@@ -147,7 +150,8 @@ final class SinkRunner: Sendable {
     }
 
     private static func loop(
-        _ sink: any MediaSink, _ queue: Monitor<Queue>, _ onFailure: @Sendable (PatchError) -> Void
+        _ sink: any MediaSink, _ queue: Monitor<Queue>, countsLate: Bool,
+        _ onFailure: @Sendable (PatchError) -> Void
     ) {
         while true {
             let next: Delivery?? = queue.wait { queue -> Delivery?? in
@@ -163,6 +167,7 @@ final class SinkRunner: Sendable {
                     let wait = Double(start - delivery.hostTime) / 1e6
                     $0.wait = $0.wait.map { $0 + (wait - $0) / 16 } ?? wait
                     $0.taken += 1
+                    if countsLate, start - delivery.hostTime > delivery.duration.nanoseconds { $0.late += 1 }
                     $0.durations.add(monotonicNanoseconds() - start)
                 }
             } catch {

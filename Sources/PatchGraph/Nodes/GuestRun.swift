@@ -63,6 +63,7 @@ public final class GuestRun: FrameOperator {
         core.mail.withLock { mail in
             statistics.frames = mail.results
             statistics.drops = mail.skipped
+            statistics.late = mail.late
             statistics.queueDepth = mail.hasMail ? 1 : 0
             statistics.state = mail.state.rawValue
             (statistics.p50, statistics.p99) = mail.durations.percentiles

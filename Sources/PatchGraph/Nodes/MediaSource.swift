@@ -81,6 +81,8 @@ public struct SourceCounters: Sendable {
     public var received: Int64 = 0
     /// Frames that arrived and were never shown, because newer ones were due.
     public var dropped: Int64 = 0
+    /// Live ticks that had to show a picture beyond its duration, because the next one had not come.
+    public var late: Int64 = 0
     /// Packets that could not be decoded.
     public var corrupt: Int64 = 0
     /// Frames waiting now.

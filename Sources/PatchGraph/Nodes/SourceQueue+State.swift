@@ -160,6 +160,7 @@ extension SourceQueue {
                 currentWasShown = false
                 if let arrival = current?.arrival, isLive { noteLatency(tick.hostTime - arrival) }
             }
+            if count == 0, isLate(due, tick) { counters.late += 1 }
             let start = sound.earliest(of: firstSample(at: tick))
             ring?.drop(before: start)
             var wanted = count > 0 ? sound.latest(of: firstSample(at: tick)) + Int64(count) : Int64.min
@@ -172,6 +173,12 @@ extension SourceQueue {
             let isPictureKnown = pictureEnded || frames.count > 0
             let isSoundKnown = soundEnded || max(ring?.end ?? .min, soundKnownUntil) >= wanted
             return (isPictureKnown && isSoundKnown) || isClosed
+        }
+
+        /// The picture was shown for as long as it lasts, and the next one has not come.
+        private func isLate(_ due: MediaTime, _ tick: Tick) -> Bool {
+            guard !tick.isOffline, !pictureEnded, frames.count == 0, let current else { return false }
+            return clock.isDue(max(current.end, current.pts + pictureRepair.lastStep), at: due)
         }
 
         /// The picture was shown to its end, but more sound may come.

@@ -13,12 +13,23 @@ extension StatusText {
     private static func json(_ node: NodeStatistics) -> JSON {
         var members: [(String, JSON)] = [
             ("node", .string(node.id)), ("kind", .string(node.kind)), ("frames", .integer(Int(node.frames))),
-            ("drops", .integer(Int(node.drops))), ("queueDepth", .integer(node.queueDepth)),
+            ("drops", .integer(Int(node.drops))), ("late", .integer(Int(node.late))),
+            ("queueDepth", .integer(node.queueDepth)),
             ("p50us", .number(node.p50)), ("p99us", .number(node.p99)),
             ("state", .text(node.state.isEmpty ? nil : node.state)),
         ]
+        if let source = node.source { members.append(("source", json(source))) }
         if let output = node.output { members.append(("output", json(output))) }
         return .object(members)
+    }
+
+    private static func json(_ source: SourceStatistics) -> JSON {
+        func number(_ value: Double?) -> JSON { value.map { .number($0) } ?? .null }
+        return .object([
+            ("latencyMs", number(source.latency)), ("avOffsetMs", number(source.avOffset)),
+            ("driftPpm", number(source.drift)), ("reconnects", .integer(Int(source.reconnects))),
+            ("corrupt", .integer(Int(source.corrupt))), ("standIn", .text(source.standIn?.rawValue)),
+        ])
     }
 
     private static func json(_ output: OutputStatistics) -> JSON {
@@ -50,6 +61,7 @@ extension StatusText {
         }
         nodes("node_frames_total", "counter", "Frames made, passed or taken.") { Double($0.frames) }
         nodes("node_drops_total", "counter", "Frames dropped.") { Double($0.drops) }
+        nodes("node_late_ticks_total", "counter", "Ticks for which the node was late.") { Double($0.late) }
         nodes("node_queue_frames", "gauge", "Frames that wait.") { Double($0.queueDepth) }
         text.add(
             "node_seconds", "gauge", "Work of a frame, of the last 512.",
@@ -61,6 +73,22 @@ extension StatusText {
         text.add(
             "node_state", "gauge", "1 for the state that the node is in.",
             statistics.nodes.filter { !$0.state.isEmpty }.map { ([("node", $0.id), ("state", $0.state)], 1) })
+
+        let sources = statistics.nodes.compactMap { node in node.source.map { (node.id, $0) } }
+        func source(_ name: String, _ type: String, _ help: String, _ value: (SourceStatistics) -> Double?) {
+            let values = sources.compactMap { node, source in value(source).map { ([("node", node)], $0) } }
+            text.add("source_" + name, type, help, values)
+        }
+        source("latency_seconds", "gauge", "From a picture's arrival to the slowest output that shows it.") {
+            $0.latency.map { $0 / 1000 }
+        }
+        source("av_offset_seconds", "gauge", "By which sound lies behind picture.") { $0.avOffset.map { $0 / 1000 } }
+        source("drift_ratio", "gauge", "By which the source's clock runs faster than ours.") {
+            $0.drift.map { $0 / 1e6 }
+        }
+        source("reconnects_total", "counter", "Connections after the first.") { Double($0.reconnects) }
+        source("corrupt_packets_total", "counter", "Packets that could not be decoded.") { Double($0.corrupt) }
+        source("stand_in", "gauge", "1 while something stands in for the source.") { $0.standIn == nil ? 0 : 1 }
 
         let outputs = statistics.nodes.compactMap { node in node.output.map { (node.id, $0) } }
         func output(_ name: String, _ type: String, _ help: String, _ value: (OutputStatistics) -> Double) {
