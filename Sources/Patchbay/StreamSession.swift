@@ -95,9 +95,10 @@ public final class StreamSession: Sendable {
     }
 
     /// A stream of the server as a source.
-    /// - Throws: `PatchError` when the running graph cannot take it.
+    /// - Throws: `PatchError` when the running graph cannot take it. A stream that is not there is no error but an event; it
+    ///   is tried again and again.
     public func play(_ stream: String, options: [String: OptionValue] = [:]) throws -> GraphNode {
-        let node = add(stream, "stream", options)
+        let node = add(stream, "stream", options.merging(["required": .bool(false)]) { said, _ in said })
         try settle()
         return node
     }

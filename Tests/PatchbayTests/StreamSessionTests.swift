@@ -47,6 +47,12 @@ import Testing
         let back = graph.rawDataOutput("back", size: (160, 90)) { _ in seen.notify { $0 += 1 } }
         let played = try session.play("mine")
         try played.addTarget(back)
+        next = try log.wait("mine live", after: next)
+        // What the server does not have is told, and nothing else.
+        let absent = try session.play("nobody")
+        try absent.addTarget(graph.rawDataOutput("none", size: (160, 90)) { _ in })
+        next = try log.wait("nobody problem", after: next)
+        try session.stop("nobody")
         #expect(seen.wait(until: monotonicNanoseconds() + 20_000_000_000) { $0 > 30 ? true : nil } == true)
         try session.stop("mine")
         next = try log.wait("mine ended", after: next)

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Live inputs that break off come back by themselves: tried again after 0.5 s, then twice as long each time, up to 8 s, each
 /// times a random 0.5 to 1, so that a hundred receivers do not knock at once. One whose script says what to show meanwhile
-/// (`policy`) may be absent when the graph starts.
+/// (`policy`) may be absent when the graph starts; one that is not `required` is not waited for at all.
 /// Thread-safety: as `MediaSource`.
 final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
     // Unchecked: `queue`, `producer` and `thread` are written by `open` and `start` on one control thread before the
@@ -32,12 +32,16 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
     }
 
     func open() throws -> SourceFormat {
-        guard mayBeAbsent else { return try openNow() }
-        do { return try openNow() } catch {
+        if options.bool("required") == false, !environment.isOffline { return try openLater(isLossTold: false) }
+        do {
+            let format = try openNow()
+            if case .stream = address.kind { environment.report(.state(SourceState.live.rawValue)) }
+            return format
+        } catch {
             let problem = error as? PatchError ?? PatchError(.media, "\(error)")
-            if deadline.isCancelled { throw problem }
+            if deadline.isCancelled || !mayBeAbsent { throw problem }
             environment.report(.lost(problem))
-            return try openLater()
+            return try openLater(isLossTold: true)
         }
     }
 
@@ -45,12 +49,12 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
         address.isLive && !environment.isOffline && options.string("policy") != nil
     }
 
-    /// Nobody is there yet: assumes what the graph has until the first picture tells.
-    private func openLater() throws -> SourceFormat {
+    /// Nobody is there yet, or is waited for: assumes what the graph has until the first picture tells.
+    private func openLater(isLossTold: Bool) throws -> SourceFormat {
         let audio = AudioFormat(sampleRate: 48_000, channels: 2)
         isAbsent = true
         queue = makeQueue(hasPicture: true, audio: audio)
-        try run(isLost: true)
+        try run(isLossTold: isLossTold)
         return SourceFormat(
             video: VideoFormat(
                 .yuv420p, width: environment.width, height: environment.height, orientation: playback.orientation),
@@ -91,7 +95,7 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
             audio: audio, isLive: address.isLive,
             duration: duration.map { MediaTime(seconds: ($0 - playback.start).seconds / speed.perSecond) })
         // A live source that nobody reads would fill the network's buffers with old frames.
-        if address.isLive { try run(isLost: false) }
+        if address.isLive { try run() }
         return format
     }
 
@@ -117,17 +121,17 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
     }
 
     func start() throws {
-        try run(isLost: false)
+        try run()
         if !isAbsent { queue?.waitForFirst(limit: 2_000_000_000) }
     }
 
-    /// - Parameter isLost: it begins with trying to connect.
-    private func run(isLost: Bool) throws {
-        guard thread == nil, let queue, producer != nil || isLost else { return }
-        if isLost { queue.setTrouble(.connecting) }
+    /// - Parameter isLossTold: that it is not there was told already; false for a source without a producer tells it.
+    private func run(isLossTold: Bool = false) throws {
+        guard thread == nil, let queue, producer != nil || isAbsent else { return }
+        if producer == nil { queue.setTrouble(.connecting) }
         let worker = Worker(
             address: address, playback: playback, environment: environment, deadline: deadline, queue: queue,
-            producer: producer)
+            producer: producer, isLossTold: isLossTold)
         self.producer = nil
         thread = try PosixThread(name: "source \(environment.nodeID)") { worker.run() }
     }
@@ -178,11 +182,13 @@ private final class Worker: @unchecked Sendable {
     private let deadline: InterruptDeadline
     private let queue: SourceQueue
     private var producer: MediaProducer?
+    private let isLossTold: Bool
 
     init(
         address: InputAddress, playback: MediaProducer.Playback, environment: NodeEnvironment,
-        deadline: InterruptDeadline, queue: SourceQueue, producer: MediaProducer?
+        deadline: InterruptDeadline, queue: SourceQueue, producer: MediaProducer?, isLossTold: Bool
     ) {
+        self.isLossTold = isLossTold
         self.address = address
         self.playback = playback
         self.environment = environment
@@ -214,6 +220,7 @@ private final class Worker: @unchecked Sendable {
     }
 
     private func runLive() {
+        if producer == nil, !isLossTold { connectFirst() }
         while !queue.isClosed {
             if producer != nil {
                 guard let error = deliver() else { return }
@@ -250,18 +257,34 @@ private final class Worker: @unchecked Sendable {
         return nil
     }
 
+    /// Connects for the first time, and tells how that went.
+    private func connectFirst() {
+        do {
+            producer = try connect()
+            environment.report(.state(SourceState.live.rawValue))
+        } catch {
+            guard !queue.isClosed else { return }
+            queue.setTrouble(.retrying)
+            environment.report(.lost(error as? PatchError ?? PatchError(.network, "\(error)")))
+        }
+    }
+
     private func reconnect() -> Bool {
         var pause: Int64 = 500_000_000
         while queue.sleep(nanoseconds: Int64(Double(pause) * Double.random(in: 0.5...1))) {
             pause = min(2 * pause, 8_000_000_000)
-            guard let reader = try? MediaReader(address, deadline: deadline) else { continue }
+            guard let producer = try? connect() else { continue }
             queue.countReconnect()
-            producer = MediaProducer(
-                reader: reader, queue: queue, playback: playback,
-                importer: FrameImporter(shown: address.shown, report: environment.report),
-                channels: queue.audio?.channels, comesBack: true, report: environment.report)
+            self.producer = producer
             return true
         }
         return false
+    }
+
+    private func connect() throws -> MediaProducer {
+        MediaProducer(
+            reader: try MediaReader(address, deadline: deadline), queue: queue, playback: playback,
+            importer: FrameImporter(shown: address.shown, report: environment.report),
+            channels: queue.audio?.channels, comesBack: true, report: environment.report)
     }
 }

@@ -80,6 +80,10 @@ public enum MediaSources {
             summary: "A live stream: RTMP, RTSP, SRT, HLS, UDP, RTP. Comes back by itself after a break.",
             options: [
                 OptionSchema("url", .url, "Where the stream is.", required: true),
+                OptionSchema(
+                    "required", .bool,
+                    "The graph waits for the stream; false goes on air without it, and it comes when it can.",
+                    default: "true"),
                 timeoutOption,
             ] + failureOptions + OrientationOptions.schemas),
         .source { options, environment in

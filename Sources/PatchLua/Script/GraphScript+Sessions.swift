@@ -101,15 +101,13 @@ extension GraphScript {
         }
         _ = try push(url, call)
         lua_setfield(call.pointer, table, "url")
-        if !isPlayed {
-            call.pushField(table, "required")
-            let isSaid = !call.isAbsent(-1)
-            call.pop()
-            if !isSaid {
-                // What becomes of the connection is told by events, and the picture goes on air without it.
-                call.push(false)
-                lua_setfield(call.pointer, table, "required")
-            }
+        // What becomes of the connection is told by events, and the picture goes on air without it.
+        call.pushField(table, "required")
+        let isSaid = !call.isAbsent(-1)
+        call.pop()
+        if !isSaid {
+            call.push(false)
+            lua_setfield(call.pointer, table, "required")
         }
         let node = try makeNode(
             GraphModel.Look(schema: schema), call, table: table, name: "\(session.name)/\(word)/\(name)")
