@@ -19,8 +19,17 @@ final class GraphRun {
                 var kind: String
                 var frames: Int
                 var drops: Int
+                var late: Int
                 var state: String?
+                var source: Source?
                 var output: Output?
+            }
+            struct Source: Decodable, Sendable {
+                var latencyMs: Double?
+                var avOffsetMs: Double?
+                var reconnects: Int
+                var corrupt: Int
+                var standIn: String?
             }
             struct Output: Decodable, Sendable {
                 var bytesSent: Int
@@ -28,11 +37,14 @@ final class GraphRun {
                 var targetBitrate: Int
                 var reconnects: Int
                 var droppedGroups: Int
+                var droppedPackets: Int
                 var waitingBytes: Int
                 var waitingSeconds: Double
                 var repeats: Int
                 var encoderShares: Int
+                var encodeP50ms: Double
                 var encodeP99ms: Double
+                var sendP50ms: Double
                 var sendP99ms: Double
             }
             var ticks: Int

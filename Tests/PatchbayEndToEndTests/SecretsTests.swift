@@ -19,6 +19,7 @@ import Testing
         bars >> publisher { "open", url = "srt://127.0.0.1:9?passphrase=\(password)", required = false }
         bars >> publisher { "hls", url = "out/live.m3u8", keyframe = 0.5 }
         bars >> recorder { "rec", file = "out/rec.mkv" }
+        bars >> frei0r { "invert0r", name = "guest" } >> rawDataOutput { "raw", file = "/dev/null", format = "rgba" }
         after(1, function() error("broken " .. tostring(key)) end)
         """
 
@@ -68,6 +69,14 @@ import Testing
             ).output
             let process = "/proc/\(program.processID)"
             written["title"] = try (process + "/cmdline").contentsOfFile()
+            // Nor in the titles and environments of the guests' processes.
+            let guests = try children(of: program.processID)
+            #expect(!guests.isEmpty)
+            for guest in guests {
+                for file in ["cmdline", "environ"] {
+                    written["guest's \(file)"] = try "/proc/\(guest)/\(file)".contentsOfFile()
+                }
+            }
             for thread in try FileManager.default.contentsOfDirectory(atPath: process + "/task") {
                 written["title"]? += (try? "\(process)/task/\(thread)/comm".contentsOfFile()) ?? []
             }
@@ -91,6 +100,74 @@ import Testing
         let said = String(decoding: written["run [\"--json\"]"] ?? [], as: UTF8.self)
         #expect(said.contains("\"node\": \"live\"") && said.contains("\"state\": \"live\""))
         #expect(String(decoding: written["graph graph.lua"] ?? [], as: UTF8.self).contains("digraph"))
+    }
+
+    /// Joined texts are whole wherever they are joined: Lua 5.4.4 lost parts when its stack moved meanwhile.
+    @Test func joinedTextsAreWhole() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "graph.lua",
+            """
+            local a, b = secret "PATCHBAY_A", secret "PATCHBAY_B"
+            local wanted, wrong = "<secret PATCHBAY_A>/<secret PATCHBAY_B>?", 0
+            local function join(depth)
+              if depth > 0 then return (join(depth - 1)) end
+              return a .. "/" .. b .. "?"
+            end
+            local function all()
+              for depth = 0, 150 do if tostring(join(depth)) ~= wanted then wrong = wrong + 1 end end
+            end
+            all()
+            for i = 1, 20 do coroutine.wrap(all)() end
+            log(wrong .. " are wrong")
+            testPattern { "bars", size = "64x48" } >> snapshot { "still", file = "still.png" }
+            """)
+        let outcome = try Executable.run(
+            ["render", "graph.lua", "--duration", "0.1"], environment: ["PATCHBAY_A": "one", "PATCHBAY_B": "two"],
+            directory: directory.path)
+        #expect((outcome.text + outcome.errorText).contains(": 0 are wrong"), "\(outcome.text) \(outcome.errorText)")
+    }
+
+    /// The process's children (proc(5)).
+    private func children(of process: pid_t) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { entry in
+            guard Int(entry) != nil, let stat = try? "/proc/\(entry)/stat".contentsOfFile() else { return false }
+            // The fields after the name, which is in parentheses: state and parent.
+            let fields = String(decoding: stat, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
+            return fields?.dropFirst().first.map { $0 == "\(process)" } ?? false
+        }
+    }
+
+    /// A real core dump, where the system writes one into the working directory.
+    @Test func aCoreDumpHoldsNone() throws {
+        let server = try MediaServer(streamKey: Self.key)
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "graph.lua",
+            """
+            testPattern { "bars", size = "160x90" }
+              >> publisher { "live", url = secret "PATCHBAY_SERVER" .. "/" .. secret "STREAM_KEY", speed = "ultrafast" }
+            """)
+        try directory.write("secrets", "STREAM_KEY=\(Self.key)\n")
+        chmod(directory.file("secrets"), 0o600)
+        let program = try Program(
+            "sh",
+            ["-c", "ulimit -c unlimited; exec \(Executable.path()) run graph.lua --json --secrets secrets"],
+            environment: ["PATCHBAY_SERVER": "rtmp://127.0.0.1:\(server.port)/guarded", "DISPLAY": nil],
+            directory: directory.path)
+        try program.waitForOutput("\"state\": \"live\"", within: 30)
+        program.signal(SIGABRT)
+        let outcome = try program.waitForEnd(within: 30)
+        #expect(outcome.signal == Int(SIGABRT) && !outcome.errorText.contains("crashed"), "\(outcome.errorText)")
+        var written = ["output": outcome.output + outcome.errorOutput]
+        for file in try FileManager.default.contentsOfDirectory(atPath: directory.path) where file.hasPrefix("core") {
+            written[file] = try directory.file(file).contentsOfFile()
+        }
+        let pattern = String(decoding: try "/proc/sys/kernel/core_pattern".contentsOfFile(), as: UTF8.self)
+        if pattern.hasPrefix("core") { #expect(written.count == 2, "no core dump") }
+        for (name, bytes) in written {
+            #expect(Data(bytes).range(of: Data(Self.key.utf8)) == nil, "\(name) holds the key")
+        }
     }
 
     @Test func aSecretsFileIsForItsOwnerAlone() throws {

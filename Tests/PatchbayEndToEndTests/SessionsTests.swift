@@ -27,7 +27,10 @@ import Testing
             local back = rawDataOutput { "back", file = "back.y4m", container = "y4m" }
             after(1, function() service:connect() log("connected") end)
             after(4, function() service:play("theirs"):addTarget(back) log("plays") end)
-            after(9, function() service:stop("theirs") log("stopped") end)
+            -- Nobody of that name: nothing waits for it, and that it is not there is told.
+            after(5, function() service:play("nobody") log("asked") end)
+            after(5.5, function() log("goes on") end)
+            after(9, function() service:stop("theirs") service:stop("nobody") log("stopped") end)
             after(10, function() service:disconnect() log("disconnected") end)
             after(12, function() service:connect() log("again") end)
             """, environment: ["PATCHBAY_SERVER": "rtmp://127.0.0.1:\(server.port)/live"], directory: directory)
@@ -41,6 +44,10 @@ import Testing
         next = try wait("mine is live", from: next)
         #expect(try FFprobe.report(server.url("mine"), timeout: 20).video?.width == 320)
         next = try wait("plays", from: next)
+        next = try wait("theirs is live", from: next)
+        let asked = try run.wait(for: "asked") { $0.text == "asked" }.event
+        let goesOn = try run.wait(for: "goes on") { $0.text == "goes on" }.event
+        #expect(goesOn.time - asked.time < 2)
         next = try wait("stopped", from: next)
         _ = try wait("mine is ended", from: next)
         next = try wait("again", from: next)
