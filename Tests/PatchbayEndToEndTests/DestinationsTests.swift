@@ -152,8 +152,7 @@ import Testing
         let recorder = try #require(later.statistics?.nodes.first { $0.node == "rec" })
         #expect(recorder.state == "live" && recorder.output?.targetBitrate == 300_000)
         #expect((recorder.output?.encodeP99ms ?? 0) > 0 && (recorder.output?.sendP99ms ?? 0) > 0)
-        // Encoding comes after the tick, sending after encoding: neither is longer than the run.
-        #expect((recorder.output?.encodeP50ms ?? 0) < 1000 && (recorder.output?.sendP50ms ?? 0) < 1000)
+        #expect((recorder.output?.encodeP50ms ?? 0) > (recorder.output?.sendP50ms ?? .infinity))
 
         // Each node has its own: what is slow is late and drops, what it hangs on is not.
         let slow = try #require(
@@ -177,7 +176,12 @@ import Testing
         }
 
         let url = "http://127.0.0.1:\(metricsPort)"
-        let page = try Program.run("python3", ["-c", Self.get, url + "/metrics"]).text
+        var page = ""
+        // A source has no offset while none of its sound is heard.
+        try eventually("the source's numbers", within: 30) {
+            page = try Program.run("python3", ["-c", Self.get, url + "/metrics"]).text
+            return page.contains("source_av_offset_seconds") && page.contains("source_latency_seconds")
+        }
         let metric = /^(patchbay_[a-z_]+)(\{([a-z]+="[^"]*"(,[a-z]+="[^"]*")*)\})? -?[0-9.e+-]+$/
         var names: Set<String> = []
         for line in page.split(separator: "\n") where !line.hasPrefix("#") {
