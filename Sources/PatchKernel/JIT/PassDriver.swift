@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// The code reads and writes whole chunks of columns. Where a chunk and its surroundings lie inside the planes, it
 /// works on them directly; at the left and right edges it works on small copies whose missing columns are filled by
-/// the edge mode, so that one body of code serves all widths and never touches a byte outside a row.
+/// the edge mode, so that one body of code serves all widths and never touches a byte outside a row. The chunks of an
+/// edge are done in one call (`PassDriver+Edges`).
 ///
 /// Thread-safety: all members may be called from any thread.
 final class PassDriver: @unchecked Sendable {
@@ -47,7 +48,7 @@ final class PassDriver: @unchecked Sendable {
     }
 
     /// What the row loop needs to step a slot through a band, in the workspace: one load instead of many.
-    private struct Cursor {
+    struct Cursor {
         /// Row 0 of the plane, at the first chunk that is worked on in place.
         var base: UnsafeMutableRawPointer
         var stride: Int
@@ -60,18 +61,23 @@ final class PassDriver: @unchecked Sendable {
         var rows: Int
         /// Of its first row's pointer.
         var word: Int
+        /// The chunks that are worked on in place.
+        var direct: Range<Int>
     }
 
     let layout: PassLayout
-    private let entries: JITLinker.Code
-    private let slots: UnsafeMutableBufferPointer<Slot>
-    private let outputs: UnsafeMutableBufferPointer<OutputPlane>
+    let entries: JITLinker.Code
+    let slots: UnsafeMutableBufferPointer<Slot>
+    let outputs: UnsafeMutableBufferPointer<OutputPlane>
+    /// The most chunks of an edge that there is room for in the copies.
+    let edgeChunks: Int
     private let hoistedOffset: Int
     private let carryOffset: Int
     /// Cursors of the slots, then of the output planes.
     private let cursorOffset: Int
     let workspaceBytes: Int
     private let workspaces = Mutex<[UInt]>([])
+    private static let mostEdgeChunks = 16
 
     init(description: PassDescription, layout: PassLayout, hoistedCount: Int, entries: JITLinker.Code) {
         self.layout = layout
@@ -86,13 +92,22 @@ final class PassDriver: @unchecked Sendable {
         carryOffset = reserve(64)
         cursorOffset = reserve(
             MemoryLayout<Cursor>.stride * (layout.slots.count + description.output.format.planeCount))
+        // What lies beside the chunks that are read in place, and the last one, which the picture may end in.
+        var edgeChunks = 1
+        for (index, key) in layout.slots.enumerated() {
+            let log2Width = description.inputs[key.input].format.layout(ofPlane: key.plane).log2Width
+            let (columns, halo) = (layout.columns >> log2Width, layout.halos[index])
+            edgeChunks = max(edgeChunks, (max(halo.left, halo.right) + columns - 1) / columns + 1)
+        }
+        edgeChunks = min(edgeChunks, Self.mostEdgeChunks)
+        self.edgeChunks = edgeChunks
         slots = .allocate(capacity: layout.slots.count)
         for (index, key) in layout.slots.enumerated() {
             let stored = description.inputs[key.input]
             let plane = stored.format.layout(ofPlane: key.plane)
             let halo = layout.halos[index]
             let columns = layout.columns >> plane.log2Width
-            let copyBytes = ((halo.left + columns + halo.right) * plane.bytesPerPixel + 63) / 64 * 64
+            let copyBytes = ((halo.left + edgeChunks * columns + halo.right) * plane.bytesPerPixel + 63) / 64 * 64
             slots.initializeElement(
                 at: index,
                 to: Slot(
@@ -110,7 +125,7 @@ final class PassDriver: @unchecked Sendable {
         for (index, number) in written.enumerated() {
             let plane = format.layout(ofPlane: number)
             let columns = layout.columns >> plane.log2Width
-            let copyBytes = (columns * plane.bytesPerPixel + 63) / 64 * 64
+            let copyBytes = (edgeChunks * columns * plane.bytesPerPixel + 63) / 64 * 64
             outputs.initializeElement(
                 at: index,
                 to: OutputPlane(
@@ -173,9 +188,9 @@ final class PassDriver: @unchecked Sendable {
         var first = 0
         var last = output.width / layout.columns
         for slot in slots {
-            let (begin, end) = directChunks(slot, inputs[slot.input].width)
-            first = max(first, begin)
-            last = min(last, end)
+            let direct = directChunks(slot, inputs[slot.input].width)
+            first = max(first, direct.lowerBound)
+            last = min(last, direct.upperBound)
         }
         if last < first { (first, last) = (chunks, chunks) }
         let cursors = (workspace + cursorOffset).assumingMemoryBound(to: Cursor.self)
@@ -200,21 +215,21 @@ final class PassDriver: @unchecked Sendable {
     }
 
     /// The chunks for which a slot can be read in place.
-    private func directChunks(_ slot: Slot, _ pictureWidth: Int) -> (Int, Int) {
+    private func directChunks(_ slot: Slot, _ pictureWidth: Int) -> Range<Int> {
         let width = (pictureWidth + (1 << slot.log2Width) - 1) >> slot.log2Width
         if slot.reversesColumns {
             let whole = pictureWidth >> slot.log2Width
             let begin = (max(0, whole + slot.right - width) + slot.chunkColumns - 1) / slot.chunkColumns
-            return (begin, max(0, whole - slot.left) / slot.chunkColumns)
+            return begin..<max(begin, max(0, whole - slot.left) / slot.chunkColumns)
         }
         let begin = (slot.left + slot.chunkColumns - 1) / slot.chunkColumns
         let room = width - slot.right - slot.chunkColumns
-        return (begin, room < 0 ? 0 : room / slot.chunkColumns + 1)
+        return begin..<max(begin, room < 0 ? 0 : room / slot.chunkColumns + 1)
     }
 
     /// The stored column that a chunk's samples begin at.
     @inline(__always)
-    private func firstColumn(_ slot: Slot, chunk: Int, _ pictureWidth: Int) -> Int {
+    func firstColumn(_ slot: Slot, chunk: Int, _ pictureWidth: Int) -> Int {
         slot.reversesColumns
             ? (pictureWidth >> slot.log2Width) - (chunk + 1) * slot.chunkColumns : chunk * slot.chunkColumns
     }
@@ -231,7 +246,8 @@ final class PassDriver: @unchecked Sendable {
                     base: plane.base + firstColumn(slot, chunk: chunk, picture.width) * slot.bytes,
                     stride: plane.stride, dy: slot.dy, lastRow: picture.height - 1,
                     log2Height: slot.rule == .direct ? 0 : 1, isPlain: slot.rule != .chromaFar && !slot.reversesRows,
-                    rows: slot.rows, word: layout.slotWord(row: 0, slot: index)))
+                    rows: slot.rows, word: layout.slotWord(row: 0, slot: index),
+                    direct: directChunks(slot, picture.width)))
         }
         for (index, target) in outputs.enumerated() {
             let plane = output.plane(target.plane)
@@ -239,7 +255,7 @@ final class PassDriver: @unchecked Sendable {
                 to: Cursor(
                     base: plane.base + chunk * target.chunkColumns * target.bytes, stride: plane.stride, dy: 0,
                     lastRow: output.height - 1, log2Height: target.log2Height, isPlain: true, rows: layout.rows,
-                    word: layout.outputWord(row: 0, plane: target.plane)))
+                    word: layout.outputWord(row: 0, plane: target.plane), direct: 0..<0))
         }
     }
 
@@ -250,9 +266,8 @@ final class PassDriver: @unchecked Sendable {
     ) {
         let words = workspace.assumingMemoryBound(to: Int.self)
         words[PassLayout.Word.row] = y
-        for chunk in 0..<direct.lowerBound {
-            runEdgeChunk(chunk, y, end: end, workspace: workspace, inputs: inputs, output: output)
-        }
+        runEdge(
+            0..<direct.lowerBound, y, end: end, workspace: workspace, cursors: cursors, inputs: inputs, output: output)
         if !direct.isEmpty {
             words[PassLayout.Word.column] = direct.lowerBound * layout.columns
             words[PassLayout.Word.chunkCount] = direct.count
@@ -283,17 +298,14 @@ final class PassDriver: @unchecked Sendable {
             }
             entries.span(workspace)
         }
-        var chunk = direct.upperBound
-        if chunk < direct.lowerBound { chunk = direct.lowerBound }
-        while chunk < chunks {
-            runEdgeChunk(chunk, y, end: end, workspace: workspace, inputs: inputs, output: output)
-            chunk += 1
-        }
+        runEdge(
+            direct.upperBound..<chunks, y, end: end, workspace: workspace, cursors: cursors, inputs: inputs,
+            output: output)
     }
 
     /// Where a slot's row begins for picture row `y` of the output.
     @inline(__always)
-    private func sourceRow(
+    func sourceRow(
         _ slot: Slot, y: Int, inputs: UnsafeBufferPointer<ImageReference>, height: Int
     ) -> UnsafeMutableRawPointer {
         let picture = inputs[slot.input]
@@ -312,84 +324,8 @@ final class PassDriver: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func targetRow(_ plane: OutputPlane, y: Int, output: ImageReference) -> UnsafeMutableRawPointer {
+    func targetRow(_ plane: OutputPlane, y: Int, output: ImageReference) -> UnsafeMutableRawPointer {
         output.plane(plane.plane).row(min(y, output.height - 1) >> plane.log2Height)
-    }
-
-    /// One chunk at an edge, on copies where the planes end inside it.
-    private func runEdgeChunk(
-        _ chunk: Int, _ y: Int, end: Int, workspace: UnsafeMutableRawPointer,
-        inputs: UnsafeBufferPointer<ImageReference>,
-        output: ImageReference
-    ) {
-        let words = workspace.assumingMemoryBound(to: Int.self)
-        words[PassLayout.Word.column] = chunk * layout.columns
-        words[PassLayout.Word.chunkCount] = 1
-        for row in 0..<layout.rows {
-            for index in slots.indices where row < slots[index].rows {
-                let slot = slots[index]
-                let source = sourceRow(slot, y: y + row, inputs: inputs, height: output.height)
-                let pictureWidth = inputs[slot.input].width
-                let (begin, end) = directChunks(slot, pictureWidth)
-                let column = firstColumn(slot, chunk: chunk, pictureWidth)
-                let pointer: UnsafeMutableRawPointer
-                if chunk >= begin && chunk < end {
-                    pointer = source + column * slot.bytes
-                } else {
-                    let width = (pictureWidth + (1 << slot.log2Width) - 1) >> slot.log2Width
-                    let copy = workspace + slot.copyOffset + row * slot.copyBytes
-                    copyColumns(
-                        from: source, width: width, begin: column - slot.left,
-                        count: slot.left + slot.chunkColumns + slot.right, bytes: slot.bytes, edge: slot.edge, to: copy)
-                    pointer = copy + slot.left * slot.bytes
-                }
-                words[layout.slotWord(row: row, slot: index)] = Int(bitPattern: pointer)
-            }
-            for index in outputs.indices {
-                let plane = outputs[index]
-                let width = (output.width + (1 << plane.log2Width) - 1) >> plane.log2Width
-                let column = chunk * plane.chunkColumns
-                let pointer =
-                    column + plane.chunkColumns <= width
-                    ? targetRow(plane, y: min(y + row, end - 1), output: output) + column * plane.bytes
-                    : workspace + plane.copyOffset + row * plane.copyBytes
-                words[layout.outputWord(row: row, plane: plane.plane)] = Int(bitPattern: pointer)
-            }
-        }
-        entries.span(workspace)
-        // The first row last, as the machine code does.
-        for row in (0..<layout.rows).reversed() {
-            for index in outputs.indices {
-                let plane = outputs[index]
-                let width = (output.width + (1 << plane.log2Width) - 1) >> plane.log2Width
-                let column = chunk * plane.chunkColumns
-                // A row of halved height is written with the chunk's first row.
-                guard column + plane.chunkColumns > width, column < width, row == 0 || plane.log2Height == 0 else {
-                    continue
-                }
-                memcpy(
-                    targetRow(plane, y: min(y + row, end - 1), output: output) + column * plane.bytes,
-                    workspace + plane.copyOffset + row * plane.copyBytes, (width - column) * plane.bytes)
-            }
-        }
-    }
-
-    private func copyColumns(
-        from source: UnsafeMutableRawPointer, width: Int, begin: Int, count: Int, bytes: Int, edge: EdgeMode,
-        to copy: UnsafeMutableRawPointer
-    ) {
-        let inside = max(0, begin)..<max(0, begin, min(width, begin + count))
-        if !inside.isEmpty {
-            memcpy(
-                copy + (inside.lowerBound - begin) * bytes, source + inside.lowerBound * bytes, inside.count * bytes)
-        }
-        for column in begin..<begin + count where !inside.contains(column) {
-            let from = source + edge.mapped(column, width) * bytes
-            let to = copy + (column - begin) * bytes
-            for byte in 0..<bytes {
-                to.storeBytes(of: from.load(fromByteOffset: byte, as: UInt8.self), toByteOffset: byte, as: UInt8.self)
-            }
-        }
     }
 }
 
