@@ -44,14 +44,20 @@ extension Planner {
         let slot = newSlot(format)
         plan.memories[memory].outputs.append((slot, ticks))
         if !plan.memories[memory].beginsBlank {
-            // In the first tick there is nothing to remember: the picture of now, else the filter's first input.
-            var beginning: Picture
-            switch remembered {
-            case .port(let port): beginning = try input(port, of: work)
-            case .stage(let stage) where stage < reader: beginning = work.results[stage]
-            case .stage: beginning = try input(0, of: work)
+            // In the first tick there is nothing to remember: the picture of now, else what the reader reads first.
+            var beginning = remembered
+            if case .stage(let stage) = remembered, stage >= reader {
+                switch work.filter.stages[reader].inputs.first {
+                case .stage(let first)?: beginning = .stage(first)
+                case .port(let port)?: beginning = .port(port)
+                default: beginning = .port(0)
+                }
             }
-            try seed(slot, with: beginning, ofNode: work.upstream(0), format)
+            switch beginning {
+            case .port(let port):
+                try seed(slot, with: input(port, of: work), ofNode: work.upstream(port), format)
+            case .stage(let stage): try seed(slot, with: work.results[stage], ofNode: nil, format)
+            }
         }
         return StoredPicture(slot: slot, format: format)
     }
