@@ -111,12 +111,13 @@ import Testing
                 let wide: [UInt16] = written(length) { code.widen($0, codes, length) }
                 #expect(wide == codes.map { UInt16($0) * 128 })
                 let values = samples(length)
-                let narrow: [UInt8] = written(length) { code.narrow($0, values, length) }
+                let back = try #require(code.narrow)
+                let narrow: [UInt8] = written(length) { back($0, values, length) }
                 #expect(narrow == values.map { UInt8((Int($0) + 64) / 128) })
 
                 let rows = (0..<4).map { _ in bytes(length) }
                 let shrunk: [UInt16] = written(length) {
-                    code.shrinkBytes($0, rows[0], rows[1], rows[2], rows[3], length)
+                    code.shrinkSource($0, rows[0], rows[1], rows[2], rows[3], length)
                 }
                 #expect(
                     shrunk
@@ -146,7 +147,7 @@ import Testing
                         code.growAcross[components]($0, row, length)
                     }
                     let asCodes: [UInt8] = written(2 * length * components) {
-                        code.growAcrossToBytes[components]($0, row, length)
+                        code.growAcrossToResult[components]($0, row, length)
                     }
                     for index in double.indices {
                         let (pixel, c) = (index / components, index % components)

@@ -20,14 +20,11 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
     private static let narrowest: Float = 0.05
 
     let output: VideoFormat
-    private let work: Work
-
-    private enum Work {
-        /// Of half floats. At sigma 0 `copy` makes numbers of what is none.
-        case halves(GaussianPyramid, copy: CompiledPass)
-        /// Of bytes: the first plane, and chroma planes of another size, one after the other.
-        case bytes(BytePyramid, chroma: BytePyramid?)
-    }
+    private let pyramid: RowPyramid
+    /// For chroma planes of another size.
+    private let chroma: RowPyramid?
+    /// Of half floats: at sigma 0 it makes numbers of what is none.
+    private let copy: CompiledPass?
 
     init(_ request: OperatorRequest) throws {
         guard let format = request.inputs.first else {
@@ -35,42 +32,34 @@ final class GaussianOperator: NativeOperator, @unchecked Sendable {
         }
         output = format
         let pixelFormat = format.pixelFormat
-        if pixelFormat.isHalf {
-            work = .halves(
-                try GaussianPyramid(format, widest: Self.widest, request: request),
-                copy: try request.compile(StandardKernels.copy, inputs: [format], output: format))
-            return
-        }
-        func pyramid(_ plane: Int) throws -> BytePyramid {
+        let isHalf = pixelFormat.isHalf
+        let rows = try isHalf ? request.halfPyramidRows() : request.pyramidRows()
+        func pyramid(_ plane: Int) -> RowPyramid {
             let layout = pixelFormat.layout(ofPlane: plane)
-            return try BytePyramid(
+            return RowPyramid(
                 width: layout.width(of: format.width), height: layout.height(of: format.height),
-                components: layout.bytesPerPixel, widest: Self.widest / Float(1 << layout.log2Width), request: request)
+                components: layout.bytesPerPixel / rows.sampleBytes,
+                widest: Self.widest / Float(1 << layout.log2Width), rows: rows)
         }
-        work = .bytes(try pyramid(0), chroma: pixelFormat.isYCbCr ? try pyramid(1) : nil)
+        self.pyramid = pyramid(0)
+        chroma = pixelFormat.isYCbCr ? pyramid(1) : nil
+        copy = isHalf ? try request.compile(StandardKernels.copy, inputs: [format], output: format) : nil
     }
 
     func process(_ call: OperatorCall) -> OperatorResult {
         let asked = call.parameters[0] + call.parameters[1] * Float(output.height)
         let sigma = asked > 0 ? min(asked, Self.widest) : 0
-        let input = call.inputs[0]
-        switch work {
-        case .halves(let pyramid, let copy):
-            if sigma < Self.narrowest {
-                call.workers.run(
-                    copy, inputs: call.inputs, output: call.output, uniforms: call.parameters, context: call.context)
-            } else {
-                pyramid.run(sigma: sigma, from: input, to: call.output, call)
-            }
-        case .bytes(let first, let chroma):
+        if sigma < Self.narrowest {
             // Codes are numbers always.
-            if sigma < Self.narrowest { return .input(0) }
-            for index in 0..<output.pixelFormat.planeCount {
-                let scale = Float(1 << output.pixelFormat.layout(ofPlane: index).log2Width)
-                let pyramid = index == 0 ? first : chroma ?? first
-                pyramid.run(
-                    sigma: sigma / scale, from: input.plane(index), to: call.output.plane(index), call.workers)
-            }
+            guard let copy else { return .input(0) }
+            call.workers.run(
+                copy, inputs: call.inputs, output: call.output, uniforms: call.parameters, context: call.context)
+            return .filled
+        }
+        for index in 0..<output.pixelFormat.planeCount {
+            let scale = Float(1 << output.pixelFormat.layout(ofPlane: index).log2Width)
+            (index == 0 ? pyramid : chroma ?? pyramid).run(
+                sigma: sigma / scale, from: call.inputs[0].plane(index), to: call.output.plane(index), call.workers)
         }
         return .filled
     }

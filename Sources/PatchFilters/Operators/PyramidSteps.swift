@@ -1,29 +1,79 @@
+import Glibc
 import PatchGraph
 import PatchKernel
 import PatchMedia
 
-// The steps of a `BytePyramid`. Row and column j of a halved picture is j − margin of the picture above, halved.
+// The steps of a `RowPyramid`. Row and column j of a halved picture are j − margin of the picture above, halved.
 // Thread-safety: values; bands write rows of their own.
 
-/// Half as many rows and columns of 8-bit pixels.
-struct ShrinkCodes: RowsWork {
+/// What all steps of a pyramid share.
+///
+/// Thread-safety: `setWeights` between steps; everything else by several bands at once.
+final class PyramidTools: @unchecked Sendable {
+    // Unchecked: the weights are written while no step runs.
     let rows: RowCode.Pyramid
-    let source: Plane
+    let margin: Int
+    let components: Int
+    let scratch: BandScratch
+    /// The centre's first.
+    let weights: UnsafeMutableRawPointer
+
+    init(rows: RowCode.Pyramid, margin: Int, components: Int, scratch: BandScratch) {
+        (self.rows, self.margin, self.components, self.scratch) = (rows, margin, components, scratch)
+        weights = .allocate(byteCount: 9 * 4, alignment: 4)
+        weights.initializeMemory(as: Float.self, repeating: 0, count: 9)
+    }
+
+    deinit { weights.deallocate() }
+
+    /// The Gaussian's weights, which sum to 1 with those of the other side: floats, or 65536ths.
+    func setWeights(_ sigma: Float, radius: Int) {
+        func weight(_ away: Int) -> Float {
+            let distance = Float(away)
+            return expf(-distance * distance / (2 * sigma * sigma))
+        }
+        var total: Float = 1
+        for away in 1...radius { total += 2 * weight(away) }
+        guard rows.narrow != nil else {
+            let floats = weights.assumingMemoryBound(to: Float.self)
+            for away in 0...radius { floats[away] = weight(away) / total }
+            return
+        }
+        let parts = weights.assumingMemoryBound(to: UInt16.self)
+        var others = 0
+        for away in 1...radius {
+            let rounded = Int((weight(away) / total * 65536).rounded())
+            parts[away] = UInt16(rounded)
+            others += 2 * rounded
+        }
+        parts[0] = UInt16(min(65535, 65536 - others))
+    }
+}
+
+/// A plane of a picture, in pixels.
+struct PlanePicture {
+    let plane: Plane
     let width: Int
     let height: Int
+}
+
+/// Half as many rows and columns of a picture.
+struct ShrinkSource: RowsWork {
+    let tools: PyramidTools
+    let source: PlanePicture
     let target: SampleRows
-    let margin: Int
-    let scratch: BandScratch
 
     func run(rows range: Range<Int>, band: Int) {
-        let components = target.components
-        let row = scratch.row(band, components: components)
-        func above(_ y: Int) -> UnsafeRawPointer { UnsafeRawPointer(source.row(max(0, min(height - 1, y)))) }
+        let (rows, components, margin) = (tools.rows, tools.components, tools.margin)
+        let row = tools.scratch.row(band, components: components)
+        func above(_ y: Int) -> UnsafeRawPointer {
+            UnsafeRawPointer(source.plane.row(max(0, min(source.height - 1, y))))
+        }
         for y in range {
             let first = 2 * (y - margin) - 1
-            rows.shrinkBytes(
-                row, above(first), above(first + 1), above(first + 2), above(first + 3), width * components)
-            SampleRows.extend(row, width: width, components: components)
+            rows.shrinkSource(
+                row, above(first), above(first + 1), above(first + 2), above(first + 3), source.width * components)
+            SampleRows.extend(row, width: source.width, components: components)
             let to = target.row(y)
             rows.shrinkAcross[components](to, row - (2 * margin + 1) * components * 2, target.width)
             SampleRows.extend(to, width: target.width, components: components)
@@ -33,15 +83,13 @@ struct ShrinkCodes: RowsWork {
 
 /// Half as many rows and columns of a picture with a margin.
 struct ShrinkSamples: RowsWork {
-    let rows: RowCode.Pyramid
+    let tools: PyramidTools
     let source: SampleRows
     let target: SampleRows
-    let margin: Int
-    let scratch: BandScratch
 
     func run(rows range: Range<Int>, band: Int) {
-        let components = target.components
-        let row = scratch.row(band, components: components)
+        let (rows, components, margin) = (tools.rows, tools.components, tools.margin)
+        let row = tools.scratch.row(band, components: components)
         for y in range {
             let first = 2 * (y - margin) - 1 + margin
             rows.shrinkRows(
@@ -57,46 +105,40 @@ struct ShrinkSamples: RowsWork {
 
 /// Each row's sum of 17 pixels.
 struct BlurAcross: RowsWork {
-    let rows: RowCode.Pyramid
+    let tools: PyramidTools
     let source: SampleRows
     let target: SampleRows
-    let weights: UnsafeMutablePointer<UInt16>
 
     func run(rows range: Range<Int>, band: Int) {
-        for y in range {
-            rows.blurAcross8[target.components](target.row(y), UnsafeRawPointer(source.row(y)), weights, target.width)
-        }
+        let blur = tools.rows.blurAcross8[tools.components]
+        for y in range { blur(target.row(y), UnsafeRawPointer(source.row(y)), tools.weights, target.width) }
     }
 }
 
 /// Each column's sum of 17 pixels.
 struct BlurDown: RowsWork {
-    let rows: RowCode.Pyramid
+    let tools: PyramidTools
     let source: SampleRows
     let target: SampleRows
-    let weights: UnsafeMutablePointer<UInt16>
-    let scratch: BandScratch
 
     func run(rows range: Range<Int>, band: Int) {
-        let around = scratch.rows(band)
+        let around = tools.scratch.rows(band)
         for y in range {
-            for away in -8...8 { around[away + 8] = source.clampedRow(y + away) }
-            rows.blurRows8(target.row(y), around, weights, target.width * target.components)
+            source.gather(y, radius: 8, into: around)
+            tools.rows.blurRows8(target.row(y), around, tools.weights, target.width * tools.components)
         }
     }
 }
 
 /// Twice as many rows and columns, margins included.
 struct GrowSamples: RowsWork {
-    let rows: RowCode.Pyramid
+    let tools: PyramidTools
     let source: SampleRows
     let target: SampleRows
-    let margin: Int
-    let scratch: BandScratch
 
     func run(rows range: Range<Int>, band: Int) {
-        let components = target.components
-        let row = scratch.row(band, components: components)
+        let (rows, components, margin) = (tools.rows, tools.components, tools.margin)
+        let row = tools.scratch.row(band, components: components)
         for y in range {
             // Row y is y − margin of the picture itself.
             let near = (y - margin) >> 1 + margin
@@ -109,73 +151,70 @@ struct GrowSamples: RowsWork {
     }
 }
 
-/// Twice as many rows and columns, as 8-bit pixels without margin.
-struct GrowToCodes: RowsWork {
-    let rows: RowCode.Pyramid
+/// Twice as many rows and columns, as a picture without margin.
+struct GrowToResult: RowsWork {
+    let tools: PyramidTools
     let source: SampleRows
-    let target: Plane
-    let width: Int
-    let height: Int
-    let margin: Int
-    let scratch: BandScratch
+    let target: PlanePicture
 
     func run(rows range: Range<Int>, band: Int) {
-        let components = source.components
-        let row = scratch.row(band, components: components)
-        let last = scratch.rows(band)
+        let (rows, components, margin) = (tools.rows, tools.components, tools.margin)
+        let row = tools.scratch.row(band, components: components)
+        let last = tools.scratch.rows(band)
+        let grow = rows.growAcrossToResult[components]
+        let (pixel, width) = (components * rows.sampleBytes, target.width)
         for y in range {
             let near = y >> 1 + margin
             let far = near + (y & 1 == 0 ? -1 : 1)
             rows.growRows(row, source.clampedRow(near), source.clampedRow(far), source.width * components)
             let start = row + (margin - 1) * components * 2
-            rows.growAcrossToBytes[components](target.row(y), start, width / 2)
+            grow(target.plane.row(y), start, width / 2)
             guard width % 2 == 1 else { continue }
             // Only the first pixel of the last pair is part of the picture.
-            rows.growAcrossToBytes[components](UnsafeMutableRawPointer(last), start + width / 2 * components * 2, 1)
-            (target.row(y) + (width - 1) * components).copyMemory(from: last, byteCount: components)
+            grow(UnsafeMutableRawPointer(last), start + width / 2 * components * 2, 1)
+            (target.plane.row(y) + (width - 1) * pixel).copyMemory(from: last, byteCount: pixel)
         }
     }
 }
 
-/// Each row's sum of 9 or 17 8-bit pixels.
-struct BlurCodesAcross: RowsWork {
-    let rows: RowCode.Pyramid
+/// Each row's sum of 9 or 17 pixels of a picture.
+struct BlurSourceAcross: RowsWork {
+    let tools: PyramidTools
     let isSmall: Bool
-    let source: Plane
+    let source: PlanePicture
     let target: SampleRows
-    let weights: UnsafeMutablePointer<UInt16>
-    let scratch: BandScratch
 
     func run(rows range: Range<Int>, band: Int) {
-        let components = target.components
-        let row = scratch.row(band, components: components)
+        let (rows, components) = (tools.rows, tools.components)
+        let row = tools.scratch.row(band, components: components)
         let blur = (isSmall ? rows.blurAcross4 : rows.blurAcross8)[components]
         for y in range {
-            rows.widen(row, UnsafeRawPointer(source.row(y)), target.width * components)
+            rows.widen(row, UnsafeRawPointer(source.plane.row(y)), target.width * components)
             SampleRows.extend(row, width: target.width, components: components)
-            blur(target.row(y), row, weights, target.width)
+            blur(target.row(y), row, tools.weights, target.width)
         }
     }
 }
 
-/// Each column's sum of 9 or 17 pixels, as 8-bit pixels.
-struct BlurRowsToCodes: RowsWork {
-    let rows: RowCode.Pyramid
+/// Each column's sum of 9 or 17 pixels, as a picture.
+struct BlurDownToResult: RowsWork {
+    let tools: PyramidTools
     let isSmall: Bool
     let source: SampleRows
-    let target: Plane
-    let weights: UnsafeMutablePointer<UInt16>
-    let scratch: BandScratch
+    let target: PlanePicture
 
     func run(rows range: Range<Int>, band: Int) {
         let count = source.width * source.components
-        let (around, row) = (scratch.rows(band), scratch.row(band, components: source.components))
-        let radius = isSmall ? 4 : 8
-        let blur = isSmall ? rows.blurRows4 : rows.blurRows8
+        let (around, row) = (tools.scratch.rows(band), tools.scratch.row(band, components: source.components))
+        let blur = isSmall ? tools.rows.blurRows4 : tools.rows.blurRows8
         for y in range {
-            for away in -radius...radius { around[away + radius] = source.clampedRow(y + away) }
-            blur(row, around, weights, count)
-            rows.narrow(target.row(y), row, count)
+            source.gather(y, radius: isSmall ? 4 : 8, into: around)
+            guard let narrow = tools.rows.narrow else {
+                blur(target.plane.row(y), around, tools.weights, count)
+                continue
+            }
+            blur(row, around, tools.weights, count)
+            narrow(target.plane.row(y), row, count)
         }
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 import PatchGraph
 import PatchMedia
 
-/// A picture of 16-bit samples, codes times 128, with room for `pad` more pixels on both sides of each row, and for as many
+/// A picture of 16-bit samples, codes times 128 or half floats, with room for `pad` more pixels on both sides of each row, and for as many
 /// again at the right that whole vectors read.
 ///
 /// Thread-safety: the memory is written by bands of one step at a time, each its own rows.
@@ -33,6 +33,11 @@ final class SampleRows: @unchecked Sendable {
 
     /// The same of the row nearest to `y`.
     func clampedRow(_ y: Int) -> UnsafeRawPointer { UnsafeRawPointer(row(max(0, min(height - 1, y)))) }
+
+    /// The rows around row `y`, the uppermost first.
+    func gather(_ y: Int, radius: Int, into rows: UnsafeMutablePointer<UnsafeRawPointer>) {
+        for away in -radius...radius { rows[away + radius] = clampedRow(y + away) }
+    }
 
     /// Goes on with the first and last of a row's pixels in the room beside it.
     static func extend(_ row: UnsafeMutableRawPointer, width: Int, components: Int) {

@@ -187,10 +187,26 @@ public struct OperatorRequest: Sendable {
         }
     }
 
-    /// Code for Gaussian pyramids.
+    /// Code that lays pictures over planes.
+    /// - Throws: `PatchError.kernel`.
+    public func layingRows() throws -> RowCode.Laying {
+        do { return try compiler.layingRows() } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Code for Gaussian pyramids of 8-bit pictures.
     /// - Throws: `PatchError.kernel`.
     public func pyramidRows() throws -> RowCode.Pyramid {
         do { return try compiler.pyramidRows() } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
+
+    /// Code for Gaussian pyramids of half floats.
+    /// - Throws: `PatchError.kernel`.
+    public func halfPyramidRows() throws -> RowCode.Pyramid {
+        do { return try compiler.halfPyramidRows() } catch {
             throw PatchError(.kernel, error.message, remedy: error.remedy)
         }
     }

@@ -231,45 +231,8 @@ extension PassEmitter {
     func halfToFloat(_ bits: LLVMValueRef) -> LLVMValueRef { halfToFloat(bits, body) }
 
     func halfToFloat(_ bits: LLVMValueRef, _ body: LLVMAssembler) -> LLVMValueRef {
-        if cpu.hasHalf {
-            let halves = LLVMBuildBitCast(body.builder, bits, types.vector(types.half, lanes), "")!
-            return LLVMBuildFPExt(body.builder, halves, types.vector(types.float, lanes), "")
-        }
-        // Without F16C: shift the exponent into place and rescale; infinities and NaN keep their exponent.
-        let wide = LLVMBuildZExt(body.builder, bits, types.vector(types.i32, lanes), "")!
-        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
-        let magnitude = body.shiftLeft(body.and(wide, splat(0x7fff)), splat(13))
-        let sign = body.shiftLeft(body.and(wide, splat(0x8000)), splat(16))
-        let float = LLVMBuildBitCast(body.builder, magnitude, types.vector(types.float, lanes), "")!
-        let scaled = LLVMBuildFMul(body.builder, float, constant(0x1p112, lanes), "")!
-        let scaledBits = LLVMBuildBitCast(body.builder, scaled, types.vector(types.i32, lanes), "")!
-        let isSpecial = body.compareInt(LLVMIntUGE, magnitude, splat(0x7c00 << 13))
-        let special = body.or(magnitude, splat(0x7f80_0000))
-        let result = body.or(body.select(isSpecial, special, scaledBits), sign)
-        return LLVMBuildBitCast(body.builder, result, types.vector(types.float, lanes), "")
+        body.halfToFloat(bits, lanes, cpu)
     }
 
-    /// Finite floats below 65520 to half bits, to nearest even.
-    func floatToHalf(_ value: LLVMValueRef) -> LLVMValueRef {
-        if cpu.hasHalf {
-            let halves = LLVMBuildFPTrunc(body.builder, value, types.vector(types.half, lanes), "")!
-            return LLVMBuildBitCast(body.builder, halves, types.vector(types.i16, lanes), "")
-        }
-        func splat(_ value: Int) -> LLVMValueRef { types.splatConstant(types.int(value, types.i32), lanes) }
-        let bits = LLVMBuildBitCast(body.builder, value, types.vector(types.i32, lanes), "")!
-        let sign = body.and(body.shiftRightLogical(bits, splat(16)), splat(0x8000))
-        let magnitude = body.and(bits, splat(0x7fff_ffff))
-        // Normal halves: rebias, then round half to even by adding just under half plus the last kept bit.
-        let lastBit = body.and(body.shiftRightLogical(magnitude, splat(13)), splat(1))
-        let rebiased = body.intAdd(body.intAdd(magnitude, splat(0xfff - (112 << 23))), lastBit)
-        let normal = body.shiftRightLogical(rebiased, splat(13))
-        // Subnormal halves: let the float unit round, by adding a number whose last bit is worth 2^-24.
-        let float = LLVMBuildBitCast(body.builder, magnitude, types.vector(types.float, lanes), "")!
-        let shifted = LLVMBuildFAdd(body.builder, float, constant(0.5, lanes), "")!
-        let shiftedBits = LLVMBuildBitCast(body.builder, shifted, types.vector(types.i32, lanes), "")!
-        let subnormal = LLVMBuildSub(body.builder, shiftedBits, splat(0x3f00_0000), "")!
-        let isSubnormal = body.compareInt(LLVMIntULT, magnitude, splat(113 << 23))
-        let result = body.or(body.select(isSubnormal, subnormal, normal), sign)
-        return LLVMBuildTrunc(body.builder, result, types.vector(types.i16, lanes), "")
-    }
+    func floatToHalf(_ value: LLVMValueRef) -> LLVMValueRef { body.floatToHalf(value, lanes, cpu) }
 }

@@ -1,11 +1,11 @@
 internal import CLLVM
 import PatchMedia
 
-/// Machine code for rows of 8-bit samples that no kernel can say: reducing, resampling, and what Gaussian pyramids are
-/// made of. All in integers of 16 bits.
+/// Machine code for rows of samples that no kernel can say: reducing, resampling, laying over planes, and what Gaussian
+/// pyramids are made of.
 ///
-/// Rows between two steps hold 16-bit samples: codes times 128, 0…32640. `count` is how many pixels are written, unless said
-/// otherwise; no source may overlap the target.
+/// Rows of 8-bit pictures hold 16-bit samples between two steps: codes times 128, 0…32640. `count` is how many pixels are
+/// written, unless said otherwise; no source may overlap the target.
 /// Thread-safety: values; the functions may be called by several threads at once.
 public enum RowCode {
     public typealias Samples = UnsafeRawPointer
@@ -27,12 +27,16 @@ public enum RowCode {
             Target, Samples, UnsafePointer<Int32>, UnsafePointer<Int16>, Int, Int
         ) -> Void
     /// Target, source, weights, pixels.
-    public typealias Blurred = @convention(c) (Target, Samples, UnsafePointer<UInt16>, Int) -> Void
+    public typealias Blurred = @convention(c) (Target, Samples, UnsafeRawPointer, Int) -> Void
     /// Target, rows, weights, samples.
     public typealias BlurredRows =
         @convention(c) (
-            Target, UnsafePointer<Samples>, UnsafePointer<UInt16>, Int
+            Target, UnsafePointer<Samples>, UnsafeRawPointer, Int
         ) -> Void
+    /// Rows (the planes' targets, then what these hold, copied, then rows of packed pixels), weights, samples of a plane.
+    public typealias Laid = @convention(c) (UnsafePointer<Samples>, UnsafePointer<Int16>, Int) -> Void
+    /// Packed pixels in place, two words of colour and opacity, pixels.
+    public typealias Settled = @convention(c) (Target, UnsafePointer<UInt16>, Int) -> Void
 
     /// By the number of components that a pixel interleaves.
     public struct ByComponents<Function: Sendable>: Sendable {
@@ -57,17 +61,44 @@ public enum RowCode {
         public let acrossPairs: Across
     }
 
-    /// For Gaussian pyramids.
+    /// For a mixer: packed pixels of premultiplied R'G'B' with alpha over planes of Y'CbCr, and over one colour.
+    ///
+    /// A plane's code becomes the weighted sum of the pixels' four components, and of what it was as much as is left of
+    /// 1 − alpha · opacity. `weights` has for each plane those of components 0, 2, 1, 3 in 32768ths of a pixel's share, times
+    /// opacity, and at last opacity in 65535ths.
+    public struct Laying: Sendable {
+        /// One plane of the pixels' own size.
+        public let luma: Laid
+        /// Two planes: of pixels' own size; of pixels 2i and 2i + 1; of pixels 2i − 1, 2i, 2i + 1 weighed 1 2 1.
+        public let whole: Laid
+        public let pairs: ByRows
+        public let triples: ByRows
+        /// Over one colour, in place: nothing is written where pixels are opaque. The colour's components 0 and 2, and 1 and 3,
+        /// in 65535ths, then opacity in 65535ths.
+        public let settle: Settled
+
+        /// By the rows of pixels that one row of chroma is made of; three are weighed 1 2 1.
+        public struct ByRows: Sendable {
+            public let one: Laid
+            public let two: Laid
+            public let three: Laid
+        }
+    }
+
+    /// For Gaussian pyramids of 8-bit pictures, or of planes of half floats, which are halves between steps, too: finite ones.
     public struct Pyramid: Sendable {
-        /// Bytes as 16-bit samples, and back, rounded.
+        /// Bytes of a sample of the pictures that come and go: 1, or 2 for half floats.
+        public let sampleBytes: Int
+        /// Samples of a picture as those between steps (of halves that are none or infinite, 0 or the largest), and of 8-bit
+        /// pictures back again, rounded.
         public let widen: One
-        public let narrow: One
-        /// (1 3 3 1) / 8 of four rows, of bytes or 16-bit samples; `count` samples.
-        public let shrinkBytes: Four
+        public let narrow: One?
+        /// (1 3 3 1) / 8 of four rows, of a picture or from between steps; `count` samples.
+        public let shrinkSource: Four
         public let shrinkRows: Four
         /// (1 3 3 1) / 8 of pixels 2i … 2i + 3 of a row.
         public let shrinkAcross: ByComponents<One>
-        /// The pixels up to 4 or 8 away on both sides, weighed by distance, the centre first, in 65536ths.
+        /// The pixels up to 4 or 8 away on both sides, weighed by distance, the centre first: in 65536ths, or floats.
         public let blurAcross4: ByComponents<Blurred>
         public let blurAcross8: ByComponents<Blurred>
         /// The same for 9 or 17 rows, the uppermost first; `count` samples.
@@ -77,8 +108,8 @@ public enum RowCode {
         public let growRows: Two
         /// Two pixels for each of `count`: ¾ of pixel i + 1 and ¼ of pixel i, then ¾ of pixel i + 1 and ¼ of pixel i + 2.
         public let growAcross: ByComponents<One>
-        /// The same, as bytes.
-        public let growAcrossToBytes: ByComponents<One>
+        /// The same, as samples of a picture.
+        public let growAcrossToResult: ByComponents<One>
     }
 }
 
@@ -95,7 +126,21 @@ extension KernelCompiler {
             acrossPairs: function("across2"))
     }
 
-    /// Code for Gaussian pyramids; made once in a process for each processor.
+    /// Code that lays pictures over planes; made once in a process for each processor.
+    /// - Throws: `KernelError` of code `compiler` or `unsupported`.
+    public func layingRows() throws(KernelError) -> RowCode.Laying {
+        try requireRunnable()
+        let code = try RowLibrary.laying.code(for: cpu)
+        func function<T>(_ name: String) -> T { unsafeBitCast(code[name]!, to: T.self) }
+        func byRows(_ name: String) -> RowCode.Laying.ByRows {
+            .init(one: function(name + "1"), two: function(name + "2"), three: function(name + "3"))
+        }
+        return RowCode.Laying(
+            luma: function("luma"), whole: function("whole"), pairs: byRows("pairs"), triples: byRows("triples"),
+            settle: function("settle"))
+    }
+
+    /// Code for Gaussian pyramids of 8-bit pictures; made once in a process for each processor.
     /// - Throws: `KernelError` of code `compiler` or `unsupported`.
     public func pyramidRows() throws(KernelError) -> RowCode.Pyramid {
         try requireRunnable()
@@ -105,12 +150,27 @@ extension KernelCompiler {
             .init(one: function(name + "1"), four: function(name + "4"))
         }
         return RowCode.Pyramid(
-            widen: function("widen"), narrow: function("narrow"), shrinkBytes: function("shrinkBytes"),
-            shrinkRows: function("shrinkRows"), shrinkAcross: both("shrinkAcross"),
-            blurAcross4: both("blurAcrossBy4of"), blurAcross8: both("blurAcrossBy8of"),
-            blurRows4: function("blurRowsBy4"), blurRows8: function("blurRowsBy8"),
-            growRows: function("growRows"), growAcross: both("growAcross"),
-            growAcrossToBytes: both("growAcrossToBytes"))
+            sampleBytes: 1, widen: function("widen"), narrow: function("narrow"),
+            shrinkSource: function("shrinkBytes"), shrinkRows: function("shrinkRows"),
+            shrinkAcross: both("shrinkAcross"), blurAcross4: both("blurAcrossBy4of"),
+            blurAcross8: both("blurAcrossBy8of"), blurRows4: function("blurRowsBy4"),
+            blurRows8: function("blurRowsBy8"), growRows: function("growRows"), growAcross: both("growAcross"),
+            growAcrossToResult: both("growAcrossToBytes"))
+    }
+
+    /// The same for planes of half floats: `components` is 1.
+    /// - Throws: `KernelError` of code `compiler` or `unsupported`.
+    public func halfPyramidRows() throws(KernelError) -> RowCode.Pyramid {
+        try requireRunnable()
+        let code = try RowLibrary.halfPyramid.code(for: cpu)
+        func function<T>(_ name: String) -> T { unsafeBitCast(code[name]!, to: T.self) }
+        func alone<T>(_ name: String) -> RowCode.ByComponents<T> { .init(one: function(name), four: function(name)) }
+        return RowCode.Pyramid(
+            sampleBytes: 2, widen: function("widen"), narrow: nil, shrinkSource: function("shrinkSource"),
+            shrinkRows: function("shrinkRows"), shrinkAcross: alone("shrinkAcross"), blurAcross4: alone("blurAcrossBy4"),
+            blurAcross8: alone("blurAcrossBy8"), blurRows4: function("blurRowsBy4"),
+            blurRows8: function("blurRowsBy8"), growRows: function("growRows"), growAcross: alone("growAcross"),
+            growAcrossToResult: alone("growAcross"))
     }
 }
 
@@ -119,7 +179,9 @@ extension KernelCompiler {
 /// Thread-safety: all members may be called from any thread.
 final class RowLibrary: Sendable {
     static let resizing = RowLibrary("resizing") { $0.emitResizing() }
+    static let laying = RowLibrary("laying") { $0.emitLaying() }
     static let pyramid = RowLibrary("pyramid") { $0.emitPyramid() }
+    static let halfPyramid = RowLibrary("halfPyramid") { $0.emitHalfPyramid() }
 
     private let name: String
     private let emit: @Sendable (inout RowEmitter) -> [String]

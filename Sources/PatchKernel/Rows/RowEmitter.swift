@@ -53,6 +53,47 @@ struct RowEmitter {
         asm.move(to: exit)
     }
 
+    /// The same for code that changes a row in place: no pixel is done twice, and those after the last whole step one by one.
+    func stepsInPlace(
+        _ count: LLVMValueRef, pixels: Int, _ body: (_ first: LLVMValueRef, _ pixels: Int) -> Void
+    ) {
+        let zero = types.int(0, types.i64)
+        let wide = block(), isLeft = block(), narrow = block(), exit = block()
+        let before = LLVMGetInsertBlock(asm.builder)!
+        let whole = LLVMBuildAnd(asm.builder, count, types.int(-pixels, types.i64), "")!
+        LLVMBuildCondBr(asm.builder, asm.compareInt(LLVMIntSGT, whole, zero), wide, isLeft)
+        let last = loop(wide, isLeft, to: whole, by: types.int(pixels, types.i64)) { body($0, pixels) }
+        asm.move(to: isLeft)
+        let done = LLVMBuildPhi(asm.builder, types.i64, "")!
+        join(done, [(zero, before), (whole, last)])
+        LLVMBuildCondBr(asm.builder, asm.compareInt(LLVMIntSLT, done, count), narrow, exit)
+        loop(narrow, exit, from: done, to: count, by: types.int(1, types.i64)) { body($0, 1) }
+        asm.move(to: exit)
+    }
+
+    /// Does `body` where the condition holds.
+    func when(_ condition: LLVMValueRef, _ body: () -> Void) {
+        let inside = block(), after = block()
+        LLVMBuildCondBr(asm.builder, condition, inside, after)
+        asm.move(to: inside)
+        body()
+        LLVMBuildBr(asm.builder, after)
+        asm.move(to: after)
+    }
+
+    /// Whether any bit of a vector of 32-bit lanes is set.
+    func hasBits(_ vector: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+        var (vector, count) = (vector, count)
+        while count > cpu.lanes {
+            count /= 2
+            vector = asm.or(
+                asm.shuffle(vector, nil, Array(0..<count)), asm.shuffle(vector, nil, Array(count..<2 * count)))
+        }
+        let bits = LLVMIntTypeInContext(types.context, UInt32(32 * count))!
+        return asm.compareInt(
+            LLVMIntNE, LLVMBuildBitCast(asm.builder, vector, bits, ""), LLVMConstInt(bits, 0, 0))
+    }
+
     /// A sum over `count` ≥ 1 terms, of which each is added by `body`.
     func sum(
         _ start: [LLVMValueRef], _ count: LLVMValueRef,
@@ -76,10 +117,12 @@ struct RowEmitter {
 
     private func block() -> LLVMBasicBlockRef { LLVMAppendBasicBlockInContext(types.context, function, "")! }
 
+    /// - Returns: the loop's last block.
+    @discardableResult
     private func loop(
-        _ block: LLVMBasicBlockRef, _ exit: LLVMBasicBlockRef, to end: LLVMValueRef, by step: LLVMValueRef,
-        _ body: (LLVMValueRef) -> Void
-    ) {
+        _ block: LLVMBasicBlockRef, _ exit: LLVMBasicBlockRef, from start: LLVMValueRef? = nil, to end: LLVMValueRef,
+        by step: LLVMValueRef, _ body: (LLVMValueRef) -> Void
+    ) -> LLVMBasicBlockRef {
         let before = LLVMGetInsertBlock(asm.builder)!
         asm.move(to: block)
         let index = LLVMBuildPhi(asm.builder, types.i64, "")!
@@ -87,7 +130,8 @@ struct RowEmitter {
         let next = asm.intAdd(index, step)
         let last = LLVMGetInsertBlock(asm.builder)!
         LLVMBuildCondBr(asm.builder, asm.compareInt(LLVMIntSLT, next, end), block, exit)
-        join(index, [(types.int(0, types.i64), before), (next, last)])
+        join(index, [(start ?? types.int(0, types.i64), before), (next, last)])
+        return last
     }
 
     private func join(_ phi: LLVMValueRef, _ incoming: [(LLVMValueRef, LLVMBasicBlockRef)]) {

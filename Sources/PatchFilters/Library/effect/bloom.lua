@@ -1,6 +1,6 @@
 -- Bright parts glow: what is above the threshold (the colour times smoothstep(threshold, threshold + knee, largest channel)),
--- blurred, is screened over the picture: 1 - (1 - c)(1 - glow * intensity). The blur, a Gaussian, works on a quarter of the
--- size; beyond the picture its edge goes on. Encoded values; alpha is kept.
+-- blurred by a Gaussian, is screened over the picture: 1 - (1 - c)(1 - glow * intensity). Beyond the picture its edge goes on.
+-- Encoded values; alpha is kept.
 -- intensity: 0…2, neutral 0; threshold: 0…1; knee: 0…1; radius: 0…0.1 of the picture's height (sigma of the glow).
 return kernel {
   summary = "Lets the bright parts glow.",
@@ -16,8 +16,7 @@ return kernel {
       local share = smoothstep(p.threshold, p.threshold + max(p.knee, 0.0001), most)
       return vec4(clamp(c.rgb, 0, 1) * share * c.a, 1)
     end },
-    { name = "small", scale = 1/4, channels = 3, pixel = function(c) return c end },
-    { name = "glow", native = "gaussian", inputs = { "small" }, params = { heights = "radius" } },
+    { name = "glow", native = "gaussian", inputs = { "bright" }, params = { heights = "radius" } },
     { inputs = { "image", "glow" }, pixel = function(c, glow, p)
       local light = clamp(glow.rgb * p.intensity, 0, 1)
       return vec4(c.rgb + light * (1 - clamp(c.rgb, 0, 1)), c.a)
