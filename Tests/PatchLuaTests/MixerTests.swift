@@ -7,7 +7,7 @@ import Testing
 
 /// Mixers put pixels where the script says, at the cost of what is seen.
 @Suite struct MixerTests {
-    @Test func thereAreCases() { #expect(MixerCase.all.count >= 27) }
+    @Test func thereAreCases() { #expect(MixerCase.all.count >= 29) }
 
     @Test(arguments: MixerCase.all) func putsPixelsWhereTheScriptSays(test: MixerCase) throws {
         let text = """

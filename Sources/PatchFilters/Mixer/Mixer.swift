@@ -25,6 +25,9 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     private let layout: MixerLayout
     private let slots: [MixerSlot]
     private let planePasses: PlanePasses?
+    /// Where a picture with alpha may be laid over planes.
+    private let planes: MixerPlanes?
+    private let laying: RowCode.Laying
     private let box: CompiledPass
     private let draws: MixerDraws
     private let scratch: MixerScratch
@@ -74,6 +77,8 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             try planePasses?.box
             ?? request.compile(MixerKernels.box(request.light), inputs: [output], output: output)
         let code = try request.resizingRows()
+        laying = try request.layingRows()
+        planes = canvas.isPlanar ? MixerPlanes(canvas, laying) : nil
         var nextMask = blends.count
         var slots: [MixerSlot] = []
         for (index, blend) in blends.enumerated() {
@@ -87,7 +92,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let readers = slots.flatMap(\.readers)
         scratch = MixerScratch(
             rows: readers.map(\.scratchRows).max() ?? 0, samples: readers.map(\.scratchBytes).max() ?? 0,
-            strip: MixerBands.stripBytes(width: output.width))
+            width: output.width, strip: MixerBands.stripBytes(width: output.width))
         isAlone = .allocate(capacity: max(1, slots.count))
         isAlone.initialize(repeating: false)
     }
@@ -157,7 +162,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
     private func standsAlone(_ place: Int) -> Bool {
         let placed = layout.placed[place]
         let (slot, values, area) = (slots[placed.index], placed.values, inside(placed))
-        guard slot.isPlaneWise || slot.overColor != nil, isFlat(placed), !area.isEmpty, canvas.isAligned(area),
+        guard slot.isPlaneWise || slot.isSettled, isFlat(placed), !area.isEmpty, canvas.isAligned(area),
             values.shadowColor.w <= 0, values.fill.w <= 0 || placed.outer == placed.picture
         else { return false }
         for below in 0..<place where !layout.placed[below].bounds.intersection(area).isEmpty { return false }
@@ -227,17 +232,21 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             for plane in 0..<3 { drawPlane(plane, place, isExact: isExact, image, call) }
         } else if isExact, slot.isSame, isSolid(placed) {
             for plane in 0..<output.pixelFormat.planeCount { move(plane, placed, area, image, call) }
-        } else if !slot.layerPlanes.isEmpty, !(isExact && isSolid(placed)) {
-            mix(placed, isExact: isExact, image, call)
-        } else if isExact, let pass = isSolid(placed) ? slot.copy : isAlone[place] ? slot.overColor : slot.over {
+        } else if let planes, slot.isMixed, !(isExact && isSolid(placed)) {
+            mix(placed, planes, isExact: isExact, image, call)
+        } else if isExact, isAlone[place] {
             slot.aim(image, placed, area)
-            let readsCanvas = !isSolid(placed) && !isAlone[place]
+            let below = background(call)
+            draws.append(
+                slot.readers[0], laying.settle, area, plane: call.output.plane(0),
+                color: output.pixelFormat == .bgra ? SIMD4(below.z, below.y, below.x, below.w) : below, opacity: opacity)
+        } else if isExact, let pass = isSolid(placed) ? slot.copy : slot.over {
+            slot.aim(image, placed, area)
+            let readsCanvas = !isSolid(placed)
             let source = slot.picture(image: readsCanvas ? 1 : 0, width: area.width, height: area.height)
             draws.append(
                 pass, canvas.view(call.output, area), area, log2Rows: 0, canvas: readsCanvas, source: source.view,
-                strip: source.strip,
-                values: isAlone[place]
-                    ? floats(background(call), SIMD4(repeating: opacity)) : SIMD16(repeating: opacity))
+                strip: source.strip, values: SIMD16(repeating: opacity))
         } else if let pass = slot.layer {
             let touched = PixelRect(placed.outer, width: output.width, height: output.height)
             guard !touched.isEmpty else { return }
@@ -301,41 +310,35 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             .place(slot.readers[plane]), part, log2Rows: canvas.log2Rows(plane), plane: call.output.plane(plane))
     }
 
-    /// R'G'B' with alpha over the planes of Y'CbCr, at the size of each.
-    private func mix(_ placed: PlacedSlot, isExact: Bool, _ image: ImageReference, _ call: OperatorCall) {
+    /// R'G'B' with alpha over the planes of Y'CbCr: as it is, or what its shape leaves of it.
+    private func mix(
+        _ placed: PlacedSlot, _ planes: MixerPlanes, isExact: Bool, _ image: ImageReference, _ call: OperatorCall
+    ) {
         let slot = slots[placed.index]
-        guard let chroma = slot.chroma else { return }
         let touched = PixelRect(placed.outer, width: output.width, height: output.height)
-        for plane in 0..<3 {
-            let part = canvas.samples(isExact ? inside(placed) : touched, plane)
-            guard !part.isEmpty else { continue }
-            let step = canvas.step(ofPlane: plane)
-            let reader = plane == 0 ? slot.readers[0] : chroma
-            if plane < 2 { slot.aim(reader, image.plane(0), placed, samples: part, step: step) }
-            var source = packed(reader, slot.input.pixelFormat, image: 1, part)
-            // Cr finds the strip that was made for Cb.
-            source.strip?.isRepeated = plane == 2
-            draws.append(
-                isExact ? slot.overPlanes[plane] : slot.layerPlanes[plane],
-                MixerCanvas.plane(call.output.plane(plane), part), part, log2Rows: canvas.log2Rows(plane), canvas: true,
-                source: source.view, mask: slot.mask.map { call.inputs[$0] }, strip: source.strip,
-                values: isExact
-                    ? SIMD16(repeating: placed.values.opacity) : shape(placed, step, part, placed.values.borderColor))
+        let area = isExact ? inside(placed) : canvas.aligned(touched)
+        guard !touched.isEmpty, !area.isEmpty else { return }
+        slot.aim(image, placed, area)
+        var shape: MixerDraws.Pass?
+        if !isExact {
+            guard let pass = slot.layer else { return }
+            let source = slot.picture(image: 0, width: area.width, height: area.height)
+            shape = draws.pass(
+                pass, nil, source.view, slot.mask.map { call.inputs[$0] }, strip: source.strip,
+                values: self.shape(placed, (1, 1), area, placed.values.borderColor))
         }
+        draws.append(
+            planes, slot.readers[0], area, canvas: call.output, opacity: isExact ? placed.values.opacity : 1,
+            isBlue: slot.input.pixelFormat == .bgra, shape: shape)
     }
 
     private func grey(
         _ reader: PlaneReader, image: Int, _ part: PixelRect
-    ) -> (view: ImageReference, strip: MixerDraws.Strip?) { packed(reader, .gray8, image: image, part) }
-
-    /// A picture of one plane: as it lies in memory, or as a strip that bands make.
-    private func packed(
-        _ reader: PlaneReader, _ format: PixelFormat, image: Int, _ part: PixelRect
     ) -> (view: ImageReference, strip: MixerDraws.Strip?) {
         let plane = reader.view
         return (
             ImageReference(planes: (plane, plane, plane, plane), width: part.width, height: part.height),
-            reader.isCopied ? nil : MixerDraws.Strip(readers: (reader, nil, nil), image: image, format: format)
+            reader.isCopied ? nil : MixerDraws.Strip(readers: (reader, nil, nil), image: image, format: .gray8)
         )
     }
 

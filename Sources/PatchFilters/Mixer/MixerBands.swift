@@ -23,8 +23,9 @@ struct MixerBands: BandWork {
         for index in 0..<draws.count {
             let area = draws.draws[index].area
             let log2 = draws.draws[index].log2Rows
-            let first = max(area.y0, begin >> log2)
-            let last = isLast ? area.y1 : min(area.y1, (begin + Self.rows) >> log2)
+            let rows = draws.draws[index].rows
+            let first = max(rows.lowerBound, begin >> log2)
+            let last = isLast ? rows.upperBound : min(rows.upperBound, (begin + Self.rows) >> log2)
             if first < last { draw(index, first - area.y0..<last - area.y0, slot) }
         }
     }
@@ -39,18 +40,56 @@ struct MixerBands: BandWork {
             for y in rows {
                 reader.read(y, into: draw.plane.row(area.y0 + y) + area.x0 * reader.components, slot)
             }
-        case .pass(let pass, let uniforms, let images, let count, let strip):
-            guard let floats = draws.uniforms.baseAddress, let known = draws.images.baseAddress else { return }
-            withUnsafeTemporaryAllocation(of: ImageReference.self, capacity: 3) { pictures in
-                for place in 0..<count { pictures.initializeElement(at: place, to: known[images + place]) }
-                if let strip {
-                    pictures[strip.image] = made(strip, rows, draw.output, slot)
-                }
-                pass.run(
-                    inputs: UnsafeBufferPointer(rebasing: pictures[..<count]), output: draw.output,
-                    uniforms: UnsafePointer(floats + uniforms), context: context, rows: rows)
+        case .settle(let reader, let settle, let weights):
+            guard let numbers = draws.weights.baseAddress else { return }
+            for y in rows {
+                let row = draw.plane.row(area.y0 + y) + area.x0 * reader.components
+                reader.read(y, into: row, slot)
+                settle(row, UnsafeRawPointer(numbers + weights).assumingMemoryBound(to: UInt16.self), area.width)
             }
+        case .pass(let pass): run(pass, rows, onto: draw.output, slot)
+        case .lay(let planes, let reader, let weights, let shape):
+            guard let numbers = draws.weights.baseAddress else { return }
+            let rows = rows.lowerBound + area.y0..<rows.upperBound + area.y0
+            let pixels = pixels(of: area, planes.sources(rows, area), reader, shape, slot)
+            planes.draw(
+                MixerPlanes.Picture(area: area, base: pixels.base, stride: pixels.stride, weights: numbers + weights),
+                rows, onto: draw.output, slot)
         }
+    }
+
+    private func run(
+        _ pass: MixerDraws.Pass, _ rows: Range<Int>, onto output: ImageReference, _ slot: MixerScratch.Slot
+    ) {
+        guard let floats = draws.uniforms.baseAddress, let known = draws.images.baseAddress else { return }
+        withUnsafeTemporaryAllocation(of: ImageReference.self, capacity: 3) { pictures in
+            for place in 0..<pass.count { pictures.initializeElement(at: place, to: known[pass.images + place]) }
+            if let strip = pass.strip { pictures[strip.image] = made(strip, rows, output, slot) }
+            pass.code.run(
+                inputs: UnsafeBufferPointer(rebasing: pictures[..<pass.count]), output: output,
+                uniforms: UnsafePointer(floats + pass.uniforms), context: context, rows: rows)
+        }
+    }
+
+    /// Where row 0 of a picture's pixels lies, of which these rows (the canvas's) are made if need be.
+    private func pixels(
+        of area: PixelRect, _ rows: Range<Int>, _ reader: PlaneReader, _ shape: MixerDraws.Pass?,
+        _ slot: MixerScratch.Slot
+    ) -> Plane {
+        if shape == nil, reader.isCopied { return reader.view }
+        let stride = (4 * area.width + 63) / 64 * 64
+        let own = rows.lowerBound - area.y0..<rows.upperBound - area.y0
+        if let shape {
+            let plane = Plane(base: slot.layer - own.lowerBound * stride, stride: stride)
+            run(
+                shape, own,
+                onto: ImageReference(
+                    planes: (plane, plane, plane, plane), width: area.width, height: area.height), slot)
+            return plane
+        }
+        let plane = Plane(base: slot.strip - own.lowerBound * stride, stride: stride)
+        for y in own { reader.read(y, into: plane.row(y), slot) }
+        return plane
     }
 
     private func fill(_ row: UnsafeMutableRawPointer, _ value: UInt32, _ bytes: Int, _ count: Int) {
@@ -71,9 +110,7 @@ struct MixerBands: BandWork {
             let first = max(0, rows.lowerBound >> log2 - log2)
             let last = min(reader.target.rows, (rows.upperBound - 1) >> log2 + 1 + log2)
             let stride = (reader.target.columns * reader.components + 63) / 64 * 64
-            if !strip.isRepeated {
-                for y in first..<max(first, last) { reader.read(y, into: start + (y - first) * stride, slot) }
-            }
+            for y in first..<max(first, last) { reader.read(y, into: start + (y - first) * stride, slot) }
             let plane = Plane(base: start - first * stride, stride: stride)
             start += (last - first) * stride
             return plane

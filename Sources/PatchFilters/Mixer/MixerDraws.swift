@@ -14,8 +14,20 @@ final class MixerDraws: @unchecked Sendable {
         case fill(value: UInt32, bytes: Int)
         /// A plane of the canvas from a reader of the same components.
         case place(PlaneReader)
-        /// A pass; its pictures begin at `images`, of which one may be a strip.
-        case pass(CompiledPass, uniforms: Int, images: Int, count: Int, strip: Strip?)
+        /// The same of packed pixels that may be see-through, over one colour.
+        case settle(PlaneReader, RowCode.Settled, weights: Int)
+        case pass(Pass)
+        /// R'G'B' with alpha over planes of Y'CbCr: a reader's pixels, or what a pass makes of them.
+        case lay(MixerPlanes, PlaneReader, weights: Int, shape: Pass?)
+    }
+
+    /// Its pictures begin at `images`, of which one may be a strip.
+    struct Pass {
+        var code: CompiledPass
+        var uniforms: Int
+        var images: Int
+        var count: Int
+        var strip: Strip?
     }
 
     /// A picture that is made row by row: a reader for each plane.
@@ -24,35 +36,38 @@ final class MixerDraws: @unchecked Sendable {
         /// Which picture of the pass it is.
         var image: Int
         var format: PixelFormat
-        /// The draw before made the same rows.
-        var isRepeated = false
     }
 
     struct Draw {
         var work: Work
         /// What of the canvas, in samples of its plane (of its first, for a pass over all planes).
         var area: PixelRect
+        /// Rows that it may change.
+        var rows: Range<Int>
         /// log2 of the pixels that a row spans.
         var log2Rows: Int
-        /// `fill`, `place`: the canvas's plane. `pass`: the first of `output`'s planes.
+        /// `fill`, `place`, `settle`: the canvas's plane.
         var plane: Plane
+        /// `pass`: the part of the canvas. `lay`: the canvas.
         var output: ImageReference
     }
 
     private(set) var count = 0
     private(set) var imageCount = 0
     private(set) var uniformCount = 0
+    private(set) var weightCount = 0
     let draws: UnsafeMutableBufferPointer<Draw>
     let images: UnsafeMutableBufferPointer<ImageReference>
     let uniforms: UnsafeMutableBufferPointer<Float>
+    let weights: UnsafeMutableBufferPointer<Int16>
     private let nothing: Draw
 
     /// - Parameter slots: of the mixer.
     init(slots: Int, backgroundParts: Int) {
         let blank = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
         nothing = Draw(
-            work: .fill(value: 0, bytes: 1), area: PixelRect(0, 0, 0, 0), log2Rows: 0, plane: blank.plane(0),
-            output: ImageReference(blank))
+            work: .fill(value: 0, bytes: 1), area: PixelRect(0, 0, 0, 0), rows: 0..<0, log2Rows: 0,
+            plane: blank.plane(0), output: ImageReference(blank))
         // A shadow, what is beside the picture, and the picture: three planes each.
         let passes = 9 * slots
         draws = .allocate(capacity: passes + 3 * backgroundParts)
@@ -61,6 +76,8 @@ final class MixerDraws: @unchecked Sendable {
         images.initialize(repeating: ImageReference(blank))
         uniforms = .allocate(capacity: max(1, MixerKernels.mostFloats * passes))
         uniforms.initialize(repeating: 0)
+        weights = .allocate(capacity: max(1, MixerPlanes.weightCount * slots))
+        weights.initialize(repeating: 0)
     }
 
     deinit {
@@ -68,16 +85,38 @@ final class MixerDraws: @unchecked Sendable {
         draws.deallocate()
         images.deallocate()
         uniforms.deallocate()
+        weights.deallocate()
     }
 
-    func removeAll() { (count, imageCount, uniformCount) = (0, 0, 0) }
+    func removeAll() { (count, imageCount, uniformCount, weightCount) = (0, 0, 0, 0) }
 
     func append(_ work: Work, _ area: PixelRect, log2Rows: Int, plane: Plane) {
-        guard count < draws.count, !area.isEmpty else { return }
-        draws[count] = nothing
-        (draws[count].work, draws[count].area) = (work, area)
-        (draws[count].log2Rows, draws[count].plane) = (log2Rows, plane)
-        count += 1
+        add(work, area, rows: area.y0..<area.y1, log2Rows: log2Rows, plane: plane, output: nothing.output)
+    }
+
+    /// Pixels over one colour.
+    /// - Parameter color: premultiplied, in the pixels' order, 0…1.
+    func append(
+        _ reader: PlaneReader, _ settle: @escaping RowCode.Settled, _ area: PixelRect, plane: Plane,
+        color: SIMD4<Float>, opacity: Float
+    ) {
+        guard let first = takeWeights() else { return }
+        let order = SIMD4(0, 2, 1, 3)
+        for place in 0..<4 { weights[first + place] = Self.part(color[order[place]]) }
+        weights[first + 4] = Self.part(opacity)
+        append(.settle(reader, settle, weights: first), area, log2Rows: 0, plane: plane)
+    }
+
+    /// Pixels over planes of Y'CbCr.
+    func append(
+        _ planes: MixerPlanes, _ reader: PlaneReader, _ area: PixelRect, canvas: ImageReference, opacity: Float,
+        isBlue: Bool, shape: Pass? = nil
+    ) {
+        guard let first = takeWeights(), let base = weights.baseAddress else { return }
+        planes.setWeights(base + first, opacity: opacity, isBlue: isBlue)
+        add(
+            .lay(planes, reader, weights: first, shape: shape), area, rows: planes.rows(area), log2Rows: 0,
+            plane: canvas.plane(0), output: canvas)
     }
 
     /// A pass over a part of the canvas.
@@ -85,27 +124,55 @@ final class MixerDraws: @unchecked Sendable {
     ///   - output: the part; `area` says where it is.
     ///   - values: the pass's uniforms.
     func append(
-        _ pass: CompiledPass, _ output: ImageReference, _ area: PixelRect, log2Rows: Int, canvas: Bool,
+        _ code: CompiledPass, _ output: ImageReference, _ area: PixelRect, log2Rows: Int, canvas: Bool,
         source: ImageReference? = nil, mask: ImageReference? = nil, strip: Strip? = nil, values: SIMD16<Float>
     ) {
-        guard count < draws.count, !area.isEmpty, uniformCount + MixerKernels.mostFloats <= uniforms.count,
-            imageCount + 3 <= images.count
+        guard
+            let pass = pass(code, canvas ? output : nil, source, mask, strip: strip, values: values)
         else { return }
-        var number = imageCount
+        add(
+            .pass(pass), area, rows: area.y0..<area.y1, log2Rows: log2Rows, plane: output.plane(0), output: output)
+    }
+
+    /// Lists a pass's pictures and uniforms.
+    func pass(
+        _ code: CompiledPass, _ canvas: ImageReference?, _ source: ImageReference?, _ mask: ImageReference?,
+        strip: Strip?, values: SIMD16<Float>
+    ) -> Pass? {
+        guard uniformCount + MixerKernels.mostFloats <= uniforms.count, imageCount + 3 <= images.count else { return nil }
+        let (first, firstUniform) = (imageCount, uniformCount)
         func add(_ picture: ImageReference?) {
             guard let picture else { return }
-            images[number] = picture
-            number += 1
+            images[imageCount] = picture
+            imageCount += 1
         }
-        add(canvas ? output : nil)
+        add(canvas)
         add(source)
         add(mask)
-        for place in 0..<MixerKernels.mostFloats { uniforms[uniformCount + place] = values[place] }
-        draws[count] = Draw(
-            work: .pass(pass, uniforms: uniformCount, images: imageCount, count: number - imageCount, strip: strip),
-            area: area, log2Rows: log2Rows, plane: output.plane(0), output: output)
-        count += 1
-        imageCount = number
+        for place in 0..<MixerKernels.mostFloats { uniforms[firstUniform + place] = values[place] }
         uniformCount += MixerKernels.mostFloats
+        return Pass(code: code, uniforms: firstUniform, images: first, count: imageCount - first, strip: strip)
+    }
+
+    private func add(
+        _ work: Work, _ area: PixelRect, rows: Range<Int>, log2Rows: Int, plane: Plane, output: ImageReference
+    ) {
+        guard count < draws.count, !area.isEmpty else { return }
+        draws[count] = Draw(work: work, area: area, rows: rows, log2Rows: log2Rows, plane: plane, output: output)
+        count += 1
+    }
+
+    private func takeWeights() -> Int? {
+        let first = weightCount
+        guard first + MixerPlanes.weightCount <= weights.count else { return nil }
+        weightCount += MixerPlanes.weightCount
+        return first
+    }
+
+    /// 0…1 in 65535ths.
+    static func part(_ value: Float) -> Int16 {
+        let scaled: Float = (value * 65535).rounded()
+        let limited: Float = max(0, min(65535, scaled))
+        return Int16(bitPattern: UInt16(limited))
     }
 }

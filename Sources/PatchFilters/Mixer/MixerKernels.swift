@@ -29,42 +29,19 @@ enum MixerKernels {
         }
     }
 
-    /// A source of R'G'B' with alpha over one plane of Y'CbCr, which is read and written as grey: what the source adds to
-    /// the plane's code is a sum of its premultiplied colour, and of its alpha for what a code of 0 stands for.
-    /// Uniform: opacity.
-    /// - Parameters:
-    ///   - weights: of red, green, blue, and alpha, for codes in 0…1.
-    static func overPlane(_ weights: SIMD4<Float>) throws -> Kernel {
-        try build("mixerOverPlane", inputs: ["canvas", "source"], uniforms: [("opacity", .float)]) {
-            b throws(KernelError) in
-            try overPlane(&b, b.apply(.mul, [b.current(1), b.uniform(0)]), b.current(0), weights)
-        }
-    }
-
-    private static func overPlane(
-        _ b: inout KernelBuilder, _ source: Value, _ canvas: Value, _ weights: SIMD4<Float>
-    ) throws(KernelError) -> Value {
-        let factors = try b.construct(.vec4, (0..<4).map { b.constant(weights[$0]) })
-        let left = try b.apply(.sub, [b.constant(Float(1)), b.swizzle(source, "a")])
-        let sum = try b.apply(
-            .add, [b.apply(.dot, [source, factors]), b.apply(.mul, [b.swizzle(canvas, "r"), left])])
-        return try b.construct(.vec4, [sum, sum, sum, b.constant(Float(1))])
-    }
-
     /// The source over the canvas, with edges, corners, border, opacity, blend and mask. Uniforms: the picture's and the
     /// slot's rectangle, the border's colour, and opacity, corner radius, border width.
-    /// - Parameters:
-    ///   - plane: as `overPlane`'s weights, where the canvas is one plane of Y'CbCr. `blend` is "normal" then.
+    /// - Parameter isAlone: what would be laid over a canvas, which is not read. `blend` is "normal" then.
     static func layer(
-        blend: String, hasMask: Bool, plane: SIMD4<Float>? = nil, _ light: Light = .encoded
+        blend: String, hasMask: Bool, isAlone: Bool = false, _ light: Light = .encoded
     ) throws -> Kernel {
         let uniforms: [(String, ValueType)] = [
             ("rect", .vec4), ("outer", .vec4), ("border", .vec4), ("shape", .vec3),
         ]
-        let inputs = ["canvas", "source"] + (hasMask ? ["mask"] : [])
+        let inputs = (isAlone ? [] : ["canvas"]) + ["source"] + (hasMask ? ["mask"] : [])
+        let source = isAlone ? 0 : 1
         return try build("mixerLayer", light, inputs: inputs, uniforms: uniforms) { b throws(KernelError) in
-            let canvas = b.current(0)
-            var layer = b.current(1)
+            var layer = b.current(source)
             let inside = try coverage(&b, b.uniform(0))
             let shape = b.uniform(3)
             let (opacity, radius, width) = (
@@ -87,12 +64,9 @@ enum MixerKernels {
             let under = try b.apply(
                 .mul, [layer, b.apply(.sub, [one, b.apply(.mul, [onBorder, b.swizzle(border, "a")])])])
             layer = try b.apply(.add, [under, b.apply(.mul, [border, b.apply(.mul, [onBorder, covered])])])
-            let weight = hasMask ? try b.apply(.mul, [opacity, mask(&b, 2)]) : opacity
+            let weight = hasMask ? try b.apply(.mul, [opacity, mask(&b, source + 1)]) : opacity
             layer = try b.apply(.mul, [layer, weight])
-            if let plane {
-                return try overPlane(&b, layer, canvas, plane)
-            }
-            return try over(&b, layer, canvas, blend)
+            return isAlone ? layer : try over(&b, layer, b.current(0), blend)
         }
     }
 

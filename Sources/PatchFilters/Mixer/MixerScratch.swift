@@ -6,29 +6,36 @@ import Synchronization
 final class MixerScratch: @unchecked Sendable {
     // Unchecked: the memory is handed out by an atomic mask, each piece to one thread at a time.
 
-    /// Room for pointers to rows, their weights, one row of 16-bit samples, and some rows at the canvas's size.
+    /// Room for pointers to rows, their weights, one row of 16-bit samples, what a row of the canvas held, and twice some
+    /// rows at the canvas's size.
     struct Slot {
         let rows: UnsafeMutablePointer<UnsafeRawPointer>
         let weights: UnsafeMutablePointer<UInt16>
         let samples: UnsafeMutableRawPointer
+        let below: UnsafeMutableRawPointer
         let strip: UnsafeMutableRawPointer
+        let layer: UnsafeMutableRawPointer
         fileprivate let index: Int
     }
 
     private let free = Atomic<UInt64>(.max)
     private let base: UnsafeMutableRawPointer
     private let stride: Int
-    private let offsets: (weights: Int, samples: Int, strip: Int)
+    private let offsets: (weights: Int, samples: Int, below: Int, strip: Int, layer: Int)
 
     /// - Parameters:
     ///   - rows: the most that a sum has.
     ///   - samples: bytes of a row of samples.
+    ///   - width: of the canvas, in pixels.
     ///   - strip: bytes of the rows at the canvas's size.
-    init(rows: Int, samples: Int, strip: Int) {
+    init(rows: Int, samples: Int, width: Int, strip: Int) {
         func rounded(_ bytes: Int) -> Int { (bytes + 127) / 64 * 64 }
         let weights = rounded(rows * 8)
-        offsets = (weights, weights + rounded(rows * 2), weights + rounded(rows * 2) + rounded(samples))
-        stride = offsets.strip + rounded(strip)
+        let first = weights + rounded(rows * 2)
+        let below = first + rounded(samples)
+        let start = below + rounded(2 * width + 128)
+        offsets = (weights, first, below, start, start + rounded(strip))
+        stride = offsets.layer + rounded(strip)
         // The system gives memory only to what is used.
         base = .allocate(byteCount: 64 * stride, alignment: 64)
     }
@@ -48,7 +55,8 @@ final class MixerScratch: @unchecked Sendable {
                 return Slot(
                     rows: start.assumingMemoryBound(to: UnsafeRawPointer.self),
                     weights: (start + offsets.weights).assumingMemoryBound(to: UInt16.self),
-                    samples: start + offsets.samples, strip: start + offsets.strip, index: index)
+                    samples: start + offsets.samples, below: start + offsets.below, strip: start + offsets.strip,
+                    layer: start + offsets.layer, index: index)
             }
         }
     }

@@ -19,15 +19,14 @@ final class MixerSlot {
     /// nil where passes go plane by plane, or would never be right.
     let copy: CompiledPass?
     let over: CompiledPass?
-    let overColor: CompiledPass?
+    /// With edges, border and so on; by itself where it is `isMixed`.
     let layer: CompiledPass?
-    /// Of R'G'B' with alpha over Y'CbCr: passes for each plane of the canvas.
-    let overPlanes: [CompiledPass]
-    let layerPlanes: [CompiledPass]
+    /// R'G'B' with alpha over planes of Y'CbCr.
+    let isMixed: Bool
+    /// Packed pixels of the canvas's format: over nothing but the background they are moved and looked through.
+    let isSettled: Bool
     /// Of each plane of the picture at its own size.
     let readers: [PlaneReader]
-    /// Of the picture at the size of the canvas's chroma, for planes of Y'CbCr.
-    let chroma: PlaneReader?
 
     init(
         _ request: OperatorRequest, index: Int, mask: Int?, blend: String, canvas: MixerCanvas,
@@ -44,10 +43,11 @@ final class MixerSlot {
         // The formulas of the other blends mean encoded values.
         let light = blend == "normal" ? request.light : .encoded
         isPlaneWise = canvas.isPlanar && isSame && isPlain && light == .encoded
-        let isMixed = canvas.isPlanar && input.pixelFormat.hasAlpha && blend == "normal" && light == .encoded
+        isMixed = canvas.isPlanar && input.pixelFormat.hasAlpha && blend == "normal" && light == .encoded
+        isSettled = output.pixelFormat.planeCount == 1 && isSame && isPlain && light == .encoded
         let masks = mask.map { [request.inputs[$0]] } ?? []
         if isPlaneWise {
-            (copy, over, overColor, layer) = (nil, nil, nil, nil)
+            (copy, over, layer) = (nil, nil, nil)
         } else {
             copy =
                 isPlain && isOpaque && !isSame
@@ -55,26 +55,9 @@ final class MixerSlot {
             over =
                 isPlain && !isMixed
                 ? try request.compile(MixerKernels.over(light), inputs: [output, input], output: output) : nil
-            overColor =
-                isPlain && !canvas.isPlanar && light == .encoded
-                ? try request.compile(MixerKernels.overColor(), inputs: [input], output: output) : nil
-            layer =
-                isMixed
-                ? nil
-                : try request.compile(
-                    MixerKernels.layer(blend: blend, hasMask: mask != nil, light), inputs: [output, input] + masks,
-                    output: output)
-        }
-        let grey = VideoFormat(.gray8, width: 1, height: 1, color: .srgb)
-        let weights = isMixed ? (0..<3).map { canvas.weights(ofPlane: $0) } : []
-        overPlanes =
-            isPlain
-            ? try weights.map { try request.compile(MixerKernels.overPlane($0), inputs: [grey, input], output: grey) }
-            : []
-        layerPlanes = try weights.map {
-            try request.compile(
-                MixerKernels.layer(blend: blend, hasMask: mask != nil, plane: $0), inputs: [grey, input] + masks,
-                output: grey)
+            let kernel = try MixerKernels.layer(blend: blend, hasMask: mask != nil, isAlone: isMixed, light)
+            layer = try request.compile(
+                kernel, inputs: (isMixed ? [] : [output]) + [input] + masks, output: isMixed ? input : output)
         }
         func reader(_ plane: Int) -> PlaneReader {
             let layout = input.pixelFormat.layout(ofPlane: plane)
@@ -85,7 +68,6 @@ final class MixerSlot {
                 canvas: (output.width, output.height))
         }
         readers = (0..<input.pixelFormat.planeCount).map { reader($0) }
-        chroma = isMixed ? reader(0) : nil
     }
 
     /// Makes the readers' tables for a part of the canvas; rows and columns of each plane as a picture of that part's size

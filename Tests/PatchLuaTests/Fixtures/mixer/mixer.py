@@ -58,11 +58,21 @@ def lay(target, source, x, y, opacity=1.0):
     target[y : y + h, x : x + w] = layer + target[y : y + h, x : x + w] * (1 - layer[..., 3:] / 255)
 
 
-def lay_on_video(planes, source, x, y, opacity=1.0, small=None):
-    """The same over Y'CbCr 4:2:0 of BT.601 and limited range, at an even place.
+def sited(layer, canvas, x, y):
+    """What each chroma sample sees of a layer at (x, y) on a canvas: columns 2i - 1, 2i, 2i + 1 weighed 1 2 1 (siting
+    "left"; beyond the canvas its edge goes on), rows 2j and 2j + 1."""
+    height, width = canvas
+    whole = np.zeros((height + height % 2, width + 2, layer.shape[2]))
+    h, w = layer.shape[:2]
+    whole[y : y + h, x + 1 : x + 1 + w] = layer
+    whole[:, 0], whole[:, width + 1] = whole[:, 1], whole[:, width]
+    whole[height:] = whole[height - 1]
+    across = (whole[:, 0:width:2] + 2 * whole[:, 1 : width + 1 : 2] + whole[:, 2 : width + 2 : 2]) / 4
+    return (across[0::2] + across[1::2]) / 2
 
-    Chroma sees the mean of 2x2 pixels, or `small`, the picture resized to chroma's size.
-    """
+
+def lay_on_video(planes, source, x, y, opacity=1.0):
+    """The same over Y'CbCr 4:2:0 of BT.601 and limited range, at an even place; chroma as an encoder of the sum sees it."""
     layer = source.astype(np.float64) * opacity
     kr, kb = 0.299, 0.114
     luma = np.array([kr, 1 - kr - kb, kb])
@@ -71,14 +81,14 @@ def lay_on_video(planes, source, x, y, opacity=1.0, small=None):
         own = np.zeros(3)
         own[place] = 1
         sums.append((own - luma) / (2 * (1 - k)) * 224 / 255)
+    whole = np.zeros((*planes[0].shape, 4))
+    h, w = layer.shape[:2]
+    whole[y : y + h, x : x + w] = layer
     for plane, (target, weights) in enumerate(zip(planes, sums)):
-        half = blocks(layer, 2) if small is None else small.astype(np.float64) * opacity
-        part, step = (layer, 1) if plane == 0 else (half, 2)
-        h, w = part.shape[:2]
-        area = (slice(y // step, y // step + h), slice(x // step, x // step + w))
+        part = whole if plane == 0 else sited(layer, planes[0].shape, x, y)
         alpha = part[..., 3] / 255
         code = part[..., :3] @ weights + (16 if plane == 0 else 128) * alpha
-        target[area] = code + target[area] * (1 - alpha)
+        target[...] = code + target * (1 - alpha)
 
 
 def linear(source, width, height):
@@ -297,13 +307,35 @@ def yuv_cases():
         plane[...] = source
     lay_on_video(c, clear(1, 12, 8), 2, 4)
     lay_on_video(c, clear(2, 10, 6), 10, 8, 0.6)
-    lay_on_video(c, linear(clear(3, 8, 6), 16, 12), 22, 2, small=clear(3, 8, 6))
+    lay_on_video(c, linear(clear(3, 8, 6), 16, 12), 22, 2)
     emit("yuvUnderClearPictures", (40, 20), fill,
          [("v", "yuv420p", 40, 20, 5), ("a", "clear", 12, 8, 1), ("b", "clear", 10, 6, 2), ("c", "clear", 8, 6, 3)],
          ["mix.slots.v = { source = v, size = {40, 20} }",
           "mix.slots.a = { source = a, position = {2, 4}, size = {12, 8}, z = 1 }",
           "mix.slots.b = { source = b, position = {10, 8}, size = {10, 6}, transparency = 0.4, z = 2 }",
           "mix.slots.c = { source = c, position = {22, 2}, size = {16, 12}, z = 3 }"], c, 2, "yuv420p")
+
+    # Over all of an odd canvas, and a picture as narrow as two pixels at its left edge.
+    c = yuv_canvas(23, 15, fill)
+    for plane, source in zip(c, yuv(5, 23, 15)):
+        plane[...] = source
+    lay_on_video(c, clear(1, 23, 15), 0, 0)
+    lay_on_video(c, clear(2, 2, 2), 0, 6)
+    emit("yuvUnderClearToItsEdges", (23, 15), fill,
+         [("v", "yuv420p", 23, 15, 5), ("a", "clear", 23, 15, 1), ("b", "clear", 2, 2, 2)],
+         ["mix.slots.v = { source = v, size = {23, 15} }",
+          "mix.slots.a = { source = a, size = {23, 15}, z = 1 }",
+          "mix.slots.b = { source = b, position = {0, 6}, size = {2, 2}, z = 2 }"], c, 2, "yuv420p")
+
+    # At an odd place a picture is its own edges' share of nothing: whole pixels.
+    c = yuv_canvas(24, 16, fill)
+    for plane, source in zip(c, yuv(5, 24, 16)):
+        plane[...] = source
+    lay_on_video(c, clear(1, 9, 7), 5, 3)
+    emit("yuvUnderClearAtAnOddPlace", (24, 16), fill,
+         [("v", "yuv420p", 24, 16, 5), ("a", "clear", 9, 7, 1)],
+         ["mix.slots.v = { source = v, size = {24, 16} }",
+          "mix.slots.a = { source = a, position = {5, 3}, size = {9, 7}, z = 1 }"], c, 2, "yuv420p")
 
     # Video that is enlarged, shrunk by 1.6 and shrunk by three, each plane by itself.
     c = yuv_canvas(60, 24, fill)
