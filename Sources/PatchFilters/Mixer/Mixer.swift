@@ -239,7 +239,8 @@ final class Mixer: NativeOperator, @unchecked Sendable {
             let below = background(call)
             draws.append(
                 slot.readers[0], laying.settle, area, plane: call.output.plane(0),
-                color: output.pixelFormat == .bgra ? SIMD4(below.z, below.y, below.x, below.w) : below, opacity: opacity)
+                color: output.pixelFormat == .bgra ? SIMD4(below.z, below.y, below.x, below.w) : below, opacity: opacity
+            )
         } else if isExact, let pass = isSolid(placed) ? slot.copy : slot.over {
             slot.aim(image, placed, area)
             let readsCanvas = !isSolid(placed)

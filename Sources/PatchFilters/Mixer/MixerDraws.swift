@@ -139,7 +139,9 @@ final class MixerDraws: @unchecked Sendable {
         _ code: CompiledPass, _ canvas: ImageReference?, _ source: ImageReference?, _ mask: ImageReference?,
         strip: Strip?, values: SIMD16<Float>
     ) -> Pass? {
-        guard uniformCount + MixerKernels.mostFloats <= uniforms.count, imageCount + 3 <= images.count else { return nil }
+        guard uniformCount + MixerKernels.mostFloats <= uniforms.count, imageCount + 3 <= images.count else {
+            return nil
+        }
         let (first, firstUniform) = (imageCount, uniformCount)
         func add(_ picture: ImageReference?) {
             guard let picture else { return }

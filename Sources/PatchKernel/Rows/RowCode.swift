@@ -167,7 +167,8 @@ extension KernelCompiler {
         func alone<T>(_ name: String) -> RowCode.ByComponents<T> { .init(one: function(name), four: function(name)) }
         return RowCode.Pyramid(
             sampleBytes: 2, widen: function("widen"), narrow: nil, shrinkSource: function("shrinkSource"),
-            shrinkRows: function("shrinkRows"), shrinkAcross: alone("shrinkAcross"), blurAcross4: alone("blurAcrossBy4"),
+            shrinkRows: function("shrinkRows"), shrinkAcross: alone("shrinkAcross"),
+            blurAcross4: alone("blurAcrossBy4"),
             blurAcross8: alone("blurAcrossBy8"), blurRows4: function("blurRowsBy4"),
             blurRows8: function("blurRowsBy8"), growRows: function("growRows"), growAcross: alone("growAcross"),
             growAcrossToResult: alone("growAcross"))
