@@ -115,7 +115,8 @@ final class InterruptDeadline: Sendable {
     /// The last call was ended because its time was over.
     var hasExpired: Bool { expired.load(ordering: .relaxed) }
 
-    fileprivate var mustStop: Bool {
+    /// The time is over, or it was told to stop.
+    var mustStop: Bool {
         if isCancelled { return true }
         guard monotonicNanoseconds() > deadline.load(ordering: .relaxed) else { return false }
         expired.store(true, ordering: .relaxed)

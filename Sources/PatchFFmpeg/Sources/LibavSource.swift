@@ -26,6 +26,9 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
         _ address: InputAddress, playback: MediaProducer.Playback, options: NodeOptions, environment: NodeEnvironment
     ) {
         self.address = address
+        var playback = playback
+        // What is live has no beginning to go back to: FFmpeg would play what is left in its buffer again.
+        if address.isLive { playback.loops = false }
         self.playback = playback
         self.options = options
         self.environment = environment

@@ -37,6 +37,11 @@ final class MediaProducer {
         var isOver = false
         /// Frames since the beginning or the last rewind.
         var made = 0
+        /// The place where playing begins was reached: times further back are a jump of the medium's clock.
+        var hasBegun = false
+        /// When the last packet was to be decoded, and where the packets since the last jump end.
+        var lastPacket: MediaTime?
+        var end = MediaTime.zero
     }
 
     private let reader: MediaReader
@@ -51,9 +56,7 @@ final class MediaProducer {
     private var video: Track?
     private var sound: Track?
     private let origin: MediaTime
-    /// Where each track ends in playing time, by its packets, and how much later the next round will be.
-    private var pictureEnd = MediaTime.zero
-    private var soundEnd = MediaTime.zero
+    /// How much later the next round will be.
     private var nextOffset = MediaTime.zero
     private var corruptInARow = 0
     /// How much later everything is than the medium says, because its time was stretched: our clock is another.
@@ -153,7 +156,8 @@ final class MediaProducer {
         let duration = track.decoder.frameDuration
         if picture.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 { queue.countCorrupt() }
         // Half a millisecond: `start` and the file's units are rounded differently.
-        if let time, playback.start > .zero, (time - origin).nanoseconds < -500_000 { return false }
+        if let time, !track.hasBegun, playback.start > .zero, (time - origin).nanoseconds < -500_000 { return false }
+        track.hasBegun = true
         var upright = reader.orientation
         if let matrix = patch_frame_display_matrix(picture) { upright = Orientation(displayMatrix: matrix) }
         track.made += 1
@@ -217,9 +221,12 @@ final class MediaProducer {
             ? nil
             : track.decoder.frameTime.map { shifted(sinceOrigin($0) + track.offset - MediaTime(seconds: early)) }
         // Before the start there is nothing to hear; the queue would take it for a jump backwards.
-        if let pts, !reader.address.isLive, pts + MediaTime(value: Int64(count), timescale: 48_000) <= track.offset {
+        if let pts, !track.hasBegun, !reader.address.isLive,
+            pts + MediaTime(value: Int64(count), timescale: 48_000) <= track.offset
+        {
             return false
         }
+        track.hasBegun = true
         queue.pushSound(pts: pts, count: count) { converter.channel($0) }
         return true
     }
@@ -254,6 +261,7 @@ final class MediaProducer {
         if case .rewind(let offset)? = track.pending, track.made > 0 {
             track.offset = offset
             track.made = 0
+            track.hasBegun = false
             return true
         }
         track.isOver = true
@@ -288,28 +296,32 @@ final class MediaProducer {
     }
 
     private func keep(_ packet: UnsafeMutablePointer<AVPacket>) {
-        if let track = video, packet.pointee.stream_index == track.decoder.index, !track.isOver {
-            note(packet, of: track.decoder, in: &pictureEnd, nominal: reader.rate?.frameDuration)
+        if var track = video, packet.pointee.stream_index == track.decoder.index, !track.isOver {
+            note(packet, of: &track, nominal: reader.rate?.frameDuration)
             track.backlog.append(.packet(packet))
+            video = track
             if track.backlog.bytes > Self.backlogLimit { giveUpSound(until: packet, of: track.decoder) }
-        } else if let track = sound, packet.pointee.stream_index == track.decoder.index, !track.isOver {
-            note(packet, of: track.decoder, in: &soundEnd, nominal: nil)
+        } else if var track = sound, packet.pointee.stream_index == track.decoder.index, !track.isOver {
+            note(packet, of: &track, nominal: nil)
             track.backlog.append(.packet(packet))
+            sound = track
         } else {
             TrackBacklog.free(packet)
         }
     }
 
-    /// Remembers where the latest packet of a track ends.
-    private func note(
-        _ packet: UnsafeMutablePointer<AVPacket>, of decoder: TrackDecoder, in end: inout MediaTime, nominal: MediaTime?
-    ) {
-        guard packet.pointee.flags & AV_PKT_FLAG_DISCARD == 0,
-            let time = MediaTime(packet.pointee.pts, base: decoder.timeBase)
+    /// Remembers where the latest packet of a track ends. The queue takes jumps out, so that what counts is the time since the
+    /// last one.
+    private func note(_ packet: UnsafeMutablePointer<AVPacket>, of track: inout Track, nominal: MediaTime?) {
+        let base = track.decoder.timeBase
+        guard packet.pointee.flags & AV_PKT_FLAG_DISCARD == 0, let time = MediaTime(packet.pointee.pts, base: base)
         else { return }
-        let length = packet.pointee.duration > 0 ? MediaTime(packet.pointee.duration, base: decoder.timeBase) : nominal
-        let last = sinceOrigin(time) + scaled(length ?? .zero)
-        if last > end { end = last }
+        let length = packet.pointee.duration > 0 ? MediaTime(packet.pointee.duration, base: base) : nominal
+        let end = sinceOrigin(time) + scaled(length ?? .zero)
+        let order = MediaTime(packet.pointee.dts, base: base) ?? time
+        let isJump = track.lastPacket.map { (order - $0).nanoseconds < -Self.disorder } ?? true
+        if isJump || end > track.end { track.end = end }
+        track.lastPacket = order
     }
 
     /// The sound lies so far behind the picture in the file that holding the picture back would fill the memory.
@@ -326,9 +338,9 @@ final class MediaProducer {
     /// Starts the file again. False when there is nothing to play again.
     private func rewind() -> Bool {
         // The picture's length counts, so that its rhythm is unbroken; a much longer sound is heard to its end.
-        var length = pictureEnd
-        if soundEnd - pictureEnd > MediaTime(value: 1, timescale: 1) { length = soundEnd }
-        guard length > .zero else { return false }
+        var length = video?.end ?? .zero
+        if let end = sound?.end, end - length > MediaTime(value: 1, timescale: 1) { length = end }
+        guard length != .zero else { return false }
         guard reader.seek(to: origin) else {
             report(
                 .problem(
@@ -366,4 +378,6 @@ final class MediaProducer {
     }
 
     private static let backlogLimit = 256 << 20
+    /// Packets may be out of order by 0.2 s.
+    private static let disorder: Int64 = 200_000_000
 }

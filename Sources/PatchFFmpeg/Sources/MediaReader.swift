@@ -46,7 +46,10 @@ final class MediaReader {
             return index >= 0 ? context.pointee.streams[Int(index)] : nil
         }
         let picture = best(AVMEDIA_TYPE_VIDEO)
-        let voice = best(AVMEDIA_TYPE_AUDIO, related: picture?.pointee.index ?? -1)
+        // A live stream may announce sound that begins later.
+        let voice =
+            best(AVMEDIA_TYPE_AUDIO, related: picture?.pointee.index ?? -1)
+            ?? (address.isLive ? Self.announcedSound(context) : nil)
         guard picture != nil || voice != nil else {
             throw PatchError(
                 .media, "'\(address.shown)' has neither picture nor sound", remedy: "check it with `ffprobe`",
@@ -81,6 +84,16 @@ final class MediaReader {
         rate = address.isLive ? guessed.map { $0.nearestStandard } : guessed
         let channels = Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 0)
         storedChannels = channels > 0 ? channels : 2
+    }
+
+    /// A track of sound of which nothing but the codec is known.
+    private static func announcedSound(
+        _ context: UnsafeMutablePointer<AVFormatContext>
+    ) -> UnsafeMutablePointer<AVStream>? {
+        (0..<Int(context.pointee.nb_streams)).lazy.compactMap { context.pointee.streams[$0] }.first {
+            $0.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+                && $0.pointee.codecpar.pointee.codec_id != AV_CODEC_ID_NONE
+        }
     }
 
     /// Where the file's time line begins; zero for live inputs, whose clocks say nothing.
@@ -121,6 +134,12 @@ final class MediaReader {
     /// Goes to the last key frame at or before `time` on the file's time line. False when the input cannot.
     func seek(to time: MediaTime) -> Bool {
         deadline.allow(nanoseconds: address.timeout)
+        // Where stamps may jump, they do not tell where the beginning is.
+        if time <= startTime, input.pointer.pointee.iformat.pointee.flags & AVFMT_TS_DISCONT != 0,
+            av_seek_frame(input.pointer, -1, 0, AVSEEK_FLAG_BYTE) >= 0
+        {
+            return true
+        }
         let target = time.converted(to: Int64(AV_TIME_BASE))
         return avformat_seek_file(input.pointer, -1, Int64.min, target, target, 0) >= 0
             || av_seek_frame(input.pointer, -1, target, AVSEEK_FLAG_BACKWARD) >= 0
@@ -174,6 +193,7 @@ struct InputHandle: ~Copyable {
                     .notFound, "the pipe '\(address.shown)' cannot be opened", remedy: "make it with mkfifo",
                     cause: String(cString: strerror(errno)))
             }
+            Self.waitForWriter(descriptor, deadline)
             url = "pipe:\(descriptor)"
         }
         let status = avformat_open_input(&context, url, demuxer, &options)
@@ -185,6 +205,12 @@ struct InputHandle: ~Copyable {
         pointer = context
         self.descriptor = descriptor
         self.deadline = deadline
+    }
+
+    /// Before anybody has written, reading would find the pipe's end.
+    private static func waitForWriter(_ descriptor: Int32, _ deadline: InterruptDeadline) {
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&state, 1, 50) == 0, !deadline.mustStop {}
     }
 
     deinit {

@@ -40,6 +40,9 @@ final class SoundRing {
     private(set) var end: Int64?
     var isEmpty: Bool { count == 0 }
 
+    /// Where samples that are stamped with `start` begin: where the sound ends, when they follow on without a seam.
+    func place(of start: Int64) -> Int64 { end.flatMap { abs(start - $0) <= Self.tolerance ? $0 : nil } ?? start }
+
     /// - Parameter start: where the samples belong; what lies before the present end is cut off.
     /// - Returns: by how many samples that was later than where they are, when they follow on without a seam.
     @discardableResult

@@ -6,6 +6,7 @@ import PatchMedia
 /// end of the sound) is ahead of what is due. Without jitter it lies between minus one frame and 0. Over windows of 2 s:
 /// too small a lead means missed frames or holes in the sound, so the tie moves to show the source later; a lead that is
 /// never small means needless delay, so it moves to show it sooner. A lead beyond ±1 s is a break and is closed at once.
+/// A track that pauses while the other goes on is not late (see `TrackLead`).
 /// Where there is sound, moves would be heard: drift is followed by stretching the source's time instead (`SoundSteering`),
 /// and the tie only moves when sound was missing already or the lead is far too large.
 struct SourceClock {
@@ -14,13 +15,14 @@ struct SourceClock {
     private(set) var isTied = false
     private(set) var lastDue: MediaTime?
     private let latency: MediaTime
-    /// Something arrived since the last tick.
-    var isFresh = false
 
     private var windowStart: MediaTime?
-    private var lastNews: MediaTime?
+    private var pictureLead = TrackLead()
+    private var soundLead = TrackLead()
     private var smallestLead = Int64.max
     private var missed = 0
+    /// Ticks in a row that found something that had come far too late.
+    private var lateInARow = 0
     private var isSettled = false
     /// Follows the clock of a live source with sound.
     private(set) var steering = SoundSteering()
@@ -33,6 +35,8 @@ struct SourceClock {
         mediaOrigin = latency == .zero ? time : time - latency
         isTied = true
         windowStart = nil
+        pictureLead.tieMoved()
+        soundLead.tieMoved()
         lastDue = mediaOrigin
         steering.begin()
     }
@@ -67,34 +71,35 @@ struct SourceClock {
 
     /// Live sources only; see above.
     /// - Parameters:
-    ///   - picture: pts of the newest frame.
+    ///   - picture: `newest` is the pts of the newest frame.
     ///   - frame: length of a frame.
-    ///   - sound: where the sound ends, less one tick's length.
-    mutating func adapt(at tick: Tick, picture: MediaTime?, frame: MediaTime, sound: MediaTime?) {
-        defer { isFresh = false }
+    ///   - sound: `newest` is where the sound ends, less one tick's length; nil when there is none.
+    mutating func adapt(at tick: Tick, picture: TrackNews?, frame: MediaTime, sound: TrackNews?) {
         let due = (tick.time - graphOrigin + mediaOrigin).nanoseconds
         let step = max(frame.nanoseconds, 1_000_000)
+        let seen = picture.map { pictureLead.look($0, at: tick, due: due, step: step) }
         // Sound counts as one frame ahead: it must be there, where a picture may be a frame old.
-        var smallest = Int64.max
-        if let picture { smallest = picture.nanoseconds &- due }
-        if let sound { smallest = min(smallest, sound.nanoseconds &- due &- step) }
-        guard smallest != .max else { return }
-        let lead = smallest
+        let heard = sound.map { soundLead.look($0, at: tick, due: due &+ step, step: step) }
+        let lead = min(seen?.now ?? .max, heard?.now ?? .max)
+        guard lead != .max else { return }
         let latency = latency.nanoseconds
-        if isFresh, lead < -Self.breakLength || lead > latency + Self.breakLength {
-            move(by: lead - latency, at: tick)
+        // Everything is far too early; or what has just come is far too late, and not only a picture that the decoder held
+        // back over a pause.
+        let fresh = min(seen?.fresh ?? .max, heard?.fresh ?? .max)
+        if fresh != .max { lateInARow = fresh < -TrackLead.breakLength ? lateInARow + 1 : 0 }
+        let isAlone = (seen?.isTimely ?? false) || (heard?.isTimely ?? false)
+        let isLate = lateInARow > (isAlone ? Self.patience : 0)
+        if fresh != .max, isLate || lead > latency + TrackLead.breakLength {
+            lateInARow = 0
+            move(by: min(fresh, lead) - latency, at: tick)
             return
         }
         guard let windowStart else {
             startWindow(at: tick)
             return
         }
-        if isFresh { lastNews = tick.time }
-        // A stall says nothing about jitter.
-        if let lastNews, (tick.time - lastNews).nanoseconds <= Self.breakLength {
-            smallestLead = min(smallestLead, lead)
-            if lead < -step - 1_000_000 { missed += 1 }
-        }
+        smallestLead = min(smallestLead, seen?.smallest ?? .max, heard?.smallest ?? .max)
+        missed += (seen?.missed ?? 0) + (heard?.missed ?? 0)
         // What was buffered while the source was opened comes at once, just after the first tick: settle soon.
         let length = isSettled ? Self.window : Self.firstWindow
         guard (tick.time - windowStart).nanoseconds >= length else { return }
@@ -124,83 +129,17 @@ struct SourceClock {
     private mutating func move(by nanoseconds: Int64, at tick: Tick) {
         mediaOrigin = MediaTime(value: mediaOrigin.nanoseconds &+ nanoseconds, timescale: 1_000_000_000)
         steering.moved()
+        pictureLead.tieMoved()
+        soundLead.tieMoved()
         startWindow(at: tick)
     }
 
     private static let window: Int64 = 2_000_000_000
     private static let firstWindow: Int64 = 400_000_000
-    private static let breakLength: Int64 = 1_000_000_000
+    /// Ticks for which one track may be far too late while the other is in time.
+    private static let patience = 4
     /// A lead that is too large by more than this is not worn down but taken out at once.
     private static let excess: Int64 = 400_000_000
     private static let largestMove: Int64 = 200_000_000
     private static let fileLateness: Int64 = 500_000_000
-}
-
-/// Puts the time stamps of one track on an unbroken time line.
-///
-/// - Missing: follows the one before.
-/// - A little backwards (0.2 s, or behind one frame that was early): a disorder; it follows the one before by one unit,
-///   so that every frame has its turn.
-/// - A jump: further backwards, or forwards by more than the time that went by (live, 1 s) or than 10 min (files,
-///   whose long stills are meant). The track goes on where it stopped, and the other track with it.
-struct TimestampRepair {
-    private let isLive: Bool
-    private var offset = MediaTime.zero
-    private var last: MediaTime?
-    private var beforeLast: MediaTime?
-    private var lastEnd = MediaTime.zero
-    private var lastArrival: Int64 = 0
-    /// The last plausible distance between two stamps; 40 ms before there were two.
-    private(set) var lastStep = MediaTime(value: 1, timescale: 25)
-
-    init(isLive: Bool) { self.isLive = isLive }
-
-    mutating func place(_ pts: MediaTime?, duration: MediaTime, arrival: Int64, other: TimestampRepair) -> MediaTime {
-        defer { lastArrival = arrival }
-        guard let last else {
-            let place = (pts ?? .zero) + other.offset
-            offset = other.offset
-            return settle(place, duration: duration)
-        }
-        guard let pts else { return settle(lastEnd > last ? lastEnd : last, duration: duration) }
-        var place = pts + offset
-        let elapsed = isLive ? max(0, arrival - lastArrival) : 0
-        if isJump((place - last).nanoseconds, elapsed: elapsed), !isBehindOneThatWasEarly(place, last: last) {
-            // The other track may have met the jump first: its offset keeps both in sync.
-            let shared = pts + other.offset
-            if !isJump((shared - last).nanoseconds, elapsed: elapsed), shared > last {
-                offset = other.offset
-                place = shared
-            } else {
-                let pause = elapsed > 1_000_000_000 ? MediaTime(value: elapsed, timescale: 1_000_000_000) : .zero
-                place = lastEnd + pause
-                offset = place - pts
-            }
-        } else if place <= last {
-            place = MediaTime(value: last.value &+ 1, timescale: last.timescale)
-        } else if place - last < MediaTime(value: 1, timescale: 1) {
-            lastStep = place - last
-        }
-        return settle(place, duration: duration)
-    }
-
-    private func isJump(_ distance: Int64, elapsed: Int64) -> Bool {
-        if distance < -Self.disorder { return true }
-        return isLive ? distance > elapsed + Self.second : distance > 600 * Self.second
-    }
-
-    private func isBehindOneThatWasEarly(_ place: MediaTime, last: MediaTime) -> Bool {
-        guard let beforeLast else { return false }
-        return place > beforeLast && last - place < MediaTime(value: 1, timescale: 1) && place < last
-    }
-
-    private mutating func settle(_ place: MediaTime, duration: MediaTime) -> MediaTime {
-        beforeLast = last
-        last = place
-        lastEnd = place + duration
-        return place
-    }
-
-    private static let second: Int64 = 1_000_000_000
-    private static let disorder: Int64 = 200_000_000
 }

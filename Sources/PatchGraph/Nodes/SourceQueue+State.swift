@@ -40,6 +40,9 @@ extension SourceQueue {
         private var pictureRepair: TimestampRepair
         private var soundRepair: TimestampRepair
         private var clock: SourceClock
+        /// Where the first of what came since the last tick begins.
+        private var firstPicture: MediaTime?
+        private var firstSound: Int64?
         /// Where the sound is taken from.
         var sound: SoundPlace
         /// Samples by which the stamps of the sound run ahead of the samples themselves, smoothed: a sound card's clock
@@ -103,7 +106,7 @@ extension SourceQueue {
                 counters.dropped += 1
             }
             frames.append(Slot(frame: frame, pts: place, duration: duration, arrival: arrival))
-            clock.isFresh = true
+            if firstPicture == nil { firstPicture = place }
             arrived(arrival)
         }
 
@@ -119,10 +122,10 @@ extension SourceQueue {
             let duration = MediaTime(value: Int64(count), timescale: Int64(SoundRing.rate))
             let place = soundRepair.place(pts, duration: duration, arrival: arrival, other: pictureRepair)
             let start = place.converted(to: Int64(SoundRing.rate))
+            if firstSound == nil { firstSound = ring.place(of: start) }
             let gap = ring.append(at: start, count: count, channel: channel)
             let weight = min(1, Double(count) / (2 * Double(SoundRing.rate)))
             stampLead += (Double(gap) - stampLead) * weight
-            clock.isFresh = true
             if !hasPicture { arrived(arrival) }
         }
 
@@ -202,15 +205,25 @@ extension SourceQueue {
         }
 
         private mutating func adaptClock(at tick: Tick) {
-            let soundEnd = ring?.end.map {
-                MediaTime(value: $0 + Int64(sound.delay), timescale: Int64(SoundRing.rate)) - tick.duration
+            guard isLive else {
+                if let next = frames.first?.pts { clock.slip(at: tick, to: next) }
+                return
             }
-            let newest = frames.last?.pts ?? current?.pts
-            if isLive {
-                clock.adapt(at: tick, picture: newest, frame: pictureRepair.lastStep, sound: soundEnd)
-            } else if let next = frames.first?.pts {
-                clock.slip(at: tick, to: next)
+            defer { (firstPicture, firstSound) = (nil, nil) }
+            let frame = pictureRepair.lastStep
+            let picture = (frames.last?.pts ?? current?.pts).map {
+                TrackNews(newest: $0, next: $0 + frame, first: firstPicture)
             }
+            let heard = ring?.end.map { end in
+                let reach = heardBy(end) - tick.duration
+                return TrackNews(newest: reach, next: reach, first: firstSound.map { heardBy($0) - tick.duration })
+            }
+            clock.adapt(at: tick, picture: picture, frame: frame, sound: heard)
+        }
+
+        /// When a sample is heard, on the media's time line.
+        private func heardBy(_ sample: Int64) -> MediaTime {
+            MediaTime(value: sample + Int64(sound.delay), timescale: Int64(SoundRing.rate))
         }
 
         private func firstSample(at tick: Tick) -> Int64 {
@@ -240,7 +253,7 @@ extension SourceQueue {
             guard pictureEnd <= due || clock.isDue(pictureEnd, at: due) else { return false }
             // A track of sound that is a little longer than the picture does not add frames.
             guard let ring, let end = ring.end else { return true }
-            let heard = MediaTime(value: end + Int64(sound.delay), timescale: Int64(SoundRing.rate))
+            let heard = heardBy(end)
             return heard <= due || (current != nil && heard - pictureEnd < Self.longerSound)
         }
 
