@@ -51,7 +51,8 @@ import Testing
             }
         }
         let (slow, follows) = (try output("slow", last), try output("follows", last))
-        #expect(slow.droppedGroups >= 3 && slow.targetBitrate == 1_500_000, "\(slow)")
+        // Of 25 groups about a third fits; a group counts once.
+        #expect((3...30).contains(slow.droppedGroups) && slow.targetBitrate == 1_500_000, "\(slow)")
         #expect(run.events.contains { $0.error?.node == "slow" && $0.error?.message.contains("dropped") == true })
         #expect(follows.targetBitrate >= 100_000 && follows.targetBitrate < 480_000, "\(follows)")
         #expect(follows.waitingSeconds < 1.5, "\(follows)")

@@ -147,7 +147,9 @@ final class PacketQueue: Sendable {
     private func dropFront(_ state: inout State) {
         state.counters.droppedGroups += 1
         let before = state.packets.count
-        if let next = state.packets.indices.dropFirst().first(where: { state.packets[$0].isKeyframe }) {
+        // Sound comes out of its encoder sooner, and may stand before the first picture.
+        let first = state.packets.firstIndex { $0.isVideo } ?? 0
+        if let next = state.packets.indices.dropFirst(first + 1).first(where: { state.packets[$0].isKeyframe }) {
             let start = state.packets[next].time
             // Sound that belongs to the kept pictures may stand before their keyframe.
             let kept = state.packets[..<next].filter { !$0.isVideo && $0.time >= start }
