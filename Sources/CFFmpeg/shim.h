@@ -141,3 +141,11 @@ static inline void patch_lay_rows(AVFrame *frame, uint8_t *buffer, int channels,
 static inline float *_Nonnull patch_sound_row(const AVFrame *_Nonnull frame, int channel) {
     return (float *)frame->extended_data[channel];
 }
+
+/// Whether 5.1, with its surround called back or side, has all channels of a layout; one without names is the usual one of its size.
+static inline int patch_fits_5_1(const AVChannelLayout *_Nonnull layout) {
+  AVChannelLayout usual = {0};
+  if (layout->order != AV_CHANNEL_ORDER_NATIVE) av_channel_layout_default(&usual, layout->nb_channels);
+  uint64_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? layout->u.mask : usual.order == AV_CHANNEL_ORDER_NATIVE ? usual.u.mask : ~0ull;
+  return !(mask & ~AV_CH_LAYOUT_5POINT1) || !(mask & ~AV_CH_LAYOUT_5POINT1_BACK);
+}

@@ -13,6 +13,10 @@ public struct AudioFormat: Hashable, Sendable {
         self.sampleRate = sampleRate
         self.channels = channels
     }
+
+    /// The layouts that graphs and outputs name, with their channels in this order: 5.1 is left, right, centre, low frequencies,
+    /// surround left and right; 7.1 has back left and right, then side left and right.
+    public static let layouts: [(name: String, channels: Int)] = [("mono", 1), ("stereo", 2), ("5.1", 6), ("7.1", 8)]
 }
 
 /// A stretch of sound: planar 32-bit floats, one row a channel, nominal range −1…1.

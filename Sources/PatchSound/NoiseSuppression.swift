@@ -30,6 +30,9 @@ public final class NoiseSuppression: SoundProcessor, @unchecked Sendable {
     }
     private var channels: [Channel] = []
     private var place = 0
+    /// Samples that came out so far: what begins after the silence rises slowly.
+    private var age = 0
+    private static let rise = 480
     private var reduction: Int32 = 0
 
     public init() {}
@@ -84,5 +87,8 @@ public final class NoiseSuppression: SoundProcessor, @unchecked Sendable {
                 speex_preprocess_run(channel.state, channel.output.baseAddress)
             }
         }
+        guard age < latency + Self.rise else { return }
+        block.rise(age: age, after: latency, over: Self.rise)
+        age += block.count
     }
 }

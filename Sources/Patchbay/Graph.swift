@@ -1,6 +1,7 @@
 import PatchGraph
 import PatchLua
 import PatchMedia
+import PatchSound
 import Synchronization
 
 /// A graph that a Swift program wires, in the words of the scripts: sources, filters and sinks joined by `-->`.
@@ -203,6 +204,7 @@ public final class Graph: Sendable {
     /// - Throws: `PatchError` that names the node; nothing runs then.
     public func start(_ configuration: EngineConfiguration = EngineConfiguration()) throws {
         var configuration = configuration
+        if configuration.makeMeter == nil { configuration.makeMeter = { LoudnessMeter() } }
         let onEvent = configuration.onEvent
         configuration.onEvent = { [weak self] event in
             onEvent(event)

@@ -2,6 +2,7 @@ import Glibc
 import PatchGraph
 import PatchLua
 import PatchMedia
+import PatchSound
 import Synchronization
 
 /// How a graph file is run.
@@ -164,6 +165,7 @@ public final class PatchbaySession: Sendable {
         configuration.graphDirectory = graphDirectory
         configuration.bindings = options.bindings
         configuration.kernelCacheDirectory = options.kernelCacheDirectory
+        configuration.makeMeter = { LoudnessMeter() }
         configuration.onEvent = { [weak self] in self?.handle($0) }
         let isOffline = options.isOffline
         configuration.beforeTick = { [weak script] tick in

@@ -58,8 +58,11 @@ final class Listener: MediaSink {
     func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {}
     func consume(_ delivery: Delivery) throws {
         guard let sound = delivery.sound else { return }
+        let start = Int(delivery.pts.floored(to: 48_000))
         heard.withLock { heard in
             for channel in 0..<channels {
+                // Ticks on which nothing is wired bring nothing.
+                heard[channel] += Array(repeating: 0, count: max(0, start - heard[channel].count))
                 heard[channel] += UnsafeBufferPointer(start: sound.channel(channel), count: sound.count)
             }
         }
@@ -83,8 +86,9 @@ struct SoundRun {
         patch.nodes.append(PatchNode(id: "out", kind: "listener"))
     }
 
-    func engine(frames: Int64?) throws -> Engine {
+    func engine(frames: Int64?, beforeTick: (@Sendable (Tick) -> Void)? = nil) throws -> Engine {
         var configuration = EngineConfiguration()
+        configuration.beforeTick = beforeTick
         configuration.clock = .offline
         configuration.workers = 1
         configuration.duration = frames.map { FrameRate(30).time(ofFrame: $0) }
@@ -124,13 +128,4 @@ extension Patch {
 /// A sine: its second difference is at most amplitude · (2π · frequency / rate)².
 func sine(_ frequency: Double, _ amplitude: Double = 0.5) -> @Sendable (Int64, Int) -> Float {
     { sample, _ in Float(amplitude * sin(2 * Double.pi * frequency * Double(sample) / 48_000)) }
-}
-
-/// The sharpest bend of a curve: max |x[n−1] − 2 x[n] + x[n+1]|, which a click makes large.
-func sharpestBend(_ samples: [Float]) -> Float {
-    var worst: Float = 0
-    for index in 1..<max(2, samples.count - 1) where index + 1 < samples.count {
-        worst = max(worst, abs(samples[index - 1] - 2 * samples[index] + samples[index + 1]))
-    }
-    return worst
 }

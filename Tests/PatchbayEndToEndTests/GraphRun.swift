@@ -23,6 +23,13 @@ final class GraphRun {
                 var state: String?
                 var source: Source?
                 var output: Output?
+                var loudness: Loudness?
+            }
+            struct Loudness: Decodable, Sendable {
+                var momentary: Double?
+                var shortTerm: Double?
+                var integrated: Double?
+                var truePeak: Double?
             }
             struct Source: Decodable, Sendable {
                 var latencyMs: Double?

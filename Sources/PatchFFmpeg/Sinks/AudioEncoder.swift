@@ -20,9 +20,14 @@ final class AudioEncoder {
         frame = try AVFrameHandle()
         scratch = try AVFrameHandle()
         encoder = try EncoderContext(encoding.codec.encoders, called: encoding.codec.rawValue, isVideo: false) {
-            name, context in
+            _, context in
             context.pointee.sample_rate = Int32(AudioEncoding.sampleRate)
-            context.pointee.sample_fmt = name == "aac" ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT
+            context.pointee.sample_fmt =
+                switch encoding.codec {
+                case .aac: AV_SAMPLE_FMT_FLTP
+                case .opus: AV_SAMPLE_FMT_FLT
+                case .pcm: AV_SAMPLE_FMT_S32
+                }
             av_channel_layout_default(&context.pointee.ch_layout, Int32(channels))
             context.pointee.bit_rate = Int64(encoding.bitrate)
             context.pointee.time_base = AVRational(num: 1, den: Int32(AudioEncoding.sampleRate))
@@ -88,7 +93,11 @@ final class AudioEncoder {
         try encoder.encode(nil, emit)
     }
 
-    private var frameSize: Int32 { max(1, encoder.pointer.pointee.frame_size) }
+    /// Samples that are encoded at once: what the codec wants, or as many as are handy.
+    private var frameSize: Int32 {
+        let size = encoder.pointer.pointee.frame_size
+        return size > 0 ? size : 1024
+    }
 
     /// Puts `count` samples into frames of the codec's size and encodes the full ones.
     private func append(

@@ -17,7 +17,7 @@ extension Destination {
         ]
         if window <= 0 { options += [("hls_list_size", "0"), ("hls_playlist_type", "event")] }
         let container = Container(
-            muxer: "hls", videoCodecs: fragmented ? [.h264, .h265, .av1] : [.h264, .h265], audioCodec: .aac)
+            muxer: "hls", videoCodecs: fragmented ? [.h264, .h265, .av1] : [.h264, .h265])
         var destination = Destination(
             container: container, target: MuxTarget(muxer: "hls", url: path, shown: shown, options: options))
         destination.window = window

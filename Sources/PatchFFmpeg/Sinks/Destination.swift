@@ -50,11 +50,11 @@ struct Destination: Sendable {
         {
             throw PatchError(.usage, "'\(url.redacted)' has no valid port", remedy: "ports are 1 to 65535")
         }
-        let mpegts = Container(muxer: "mpegts", videoCodecs: [.h264, .h265], audioCodec: .aac)
+        let mpegts = Container(muxer: "mpegts", videoCodecs: [.h264, .h265])
         switch scheme {
         case "rtmp", "rtmps":
             container = Container(
-                muxer: "flv", videoCodecs: [.h264], audioCodec: .aac, options: [("flvflags", "no_duration_filesize")])
+                muxer: "flv", videoCodecs: [.h264], options: [("flvflags", "no_duration_filesize")])
             // FFmpeg does not check certificates unless told to.
             if scheme == "rtmps" { container.options.append(("tls_verify", "1")) }
             if let caFile { container.options.append(("ca_file", caFile)) }
@@ -74,7 +74,7 @@ struct Destination: Sendable {
             container.muxer = "rtp_mpegts"
         case "rtsp":
             container = Container(
-                muxer: "rtsp", videoCodecs: [.h264, .h265], audioCodec: .aac, options: [("rtsp_transport", "tcp")])
+                muxer: "rtsp", videoCodecs: [.h264, .h265], options: [("rtsp_transport", "tcp")])
             // RTP receivers take the first packets of all streams as simultaneous until the first sender report.
             dropsEncoderDelay = true
         default: throw Destination.unusable(url)

@@ -31,10 +31,18 @@ enum VideoCodec: String, Sendable, CaseIterable {
 }
 
 /// The sound codecs that sinks write.
-enum AudioCodec: String, Sendable {
+enum AudioCodec: String, Sendable, CaseIterable {
     case aac, opus
+    /// Samples of 24 bits, as they are.
+    case pcm
 
-    var encoders: [String] { self == .aac ? ["aac"] : ["libopus"] }
+    var encoders: [String] {
+        switch self {
+        case .aac: ["aac"]
+        case .opus: ["libopus"]
+        case .pcm: ["pcm_s24le"]
+        }
+    }
 }
 
 /// How pictures are encoded.
@@ -67,7 +75,7 @@ struct VideoEncoding: Hashable, Sendable {
     var speedIndex: Int { VideoEncoding.speeds.firstIndex(of: speed) ?? 2 }
 }
 
-/// How sound is encoded: always 48 kHz, stereo unless the source is mono.
+/// How sound is encoded: always 48 kHz.
 struct AudioEncoding: Hashable, Sendable {
     var codec: AudioCodec
     /// Bits a second.
@@ -82,7 +90,8 @@ struct Container: Sendable {
     var muxer: String
     /// The first one is the default.
     var videoCodecs: [VideoCodec]
-    var audioCodec: AudioCodec
+    /// The first one is the default.
+    var audioCodecs: [AudioCodec] = [.aac]
     /// Options of the muxer.
     var options: [(String, String)] = []
 
@@ -95,17 +104,26 @@ struct Container: Sendable {
     static let files: [(suffix: String, container: Container)] = [
         (
             "mp4",
-            Container(muxer: "mp4", videoCodecs: [.h264, .h265, .av1, .vp9], audioCodec: .aac, options: fragmented)
+            Container(muxer: "mp4", videoCodecs: [.h264, .h265, .av1, .vp9], options: fragmented)
         ),
-        ("mkv", Container(muxer: "matroska", videoCodecs: VideoCodec.allCases, audioCodec: .aac, options: clusters)),
-        ("mov", Container(muxer: "mov", videoCodecs: [.h264, .h265, .prores], audioCodec: .aac, options: fragmented)),
-        ("ts", Container(muxer: "mpegts", videoCodecs: [.h264, .h265], audioCodec: .aac)),
+        (
+            "mkv",
+            Container(
+                muxer: "matroska", videoCodecs: VideoCodec.allCases, audioCodecs: [.aac, .opus, .pcm], options: clusters
+            )
+        ),
+        (
+            "mov",
+            Container(
+                muxer: "mov", videoCodecs: [.h264, .h265, .prores], audioCodecs: [.aac, .pcm], options: fragmented)
+        ),
+        ("ts", Container(muxer: "mpegts", videoCodecs: [.h264, .h265])),
         (
             "flv",
             Container(
-                muxer: "flv", videoCodecs: [.h264], audioCodec: .aac, options: [("flvflags", "no_duration_filesize")])
+                muxer: "flv", videoCodecs: [.h264], options: [("flvflags", "no_duration_filesize")])
         ),
-        ("webm", Container(muxer: "webm", videoCodecs: [.vp9, .av1], audioCodec: .opus, options: clusters)),
+        ("webm", Container(muxer: "webm", videoCodecs: [.vp9, .av1], audioCodecs: [.opus], options: clusters)),
     ]
     private static let clusters = [("cluster_time_limit", "1000")]
 
@@ -118,6 +136,16 @@ struct Container: Sendable {
         throw PatchError(
             .usage, "cannot tell the kind of file from '\(name)'",
             remedy: "end the name in ." + files.map(\.suffix).joined(separator: ", ."))
+    }
+
+    /// The codec of the sound named `asked`, or the default.
+    /// - Throws: `PatchError.usage` when the container cannot hold it.
+    func audioCodec(_ asked: String?) throws -> AudioCodec {
+        guard let asked else { return audioCodecs[0] }
+        if let codec = AudioCodec(rawValue: asked), audioCodecs.contains(codec) { return codec }
+        throw PatchError(
+            .usage, "\(muxer) cannot hold sound of codec '\(asked)'",
+            remedy: "use \(audioCodecs.map(\.rawValue).joined(separator: ", "))")
     }
 
     /// The codec named `asked`, or the default.

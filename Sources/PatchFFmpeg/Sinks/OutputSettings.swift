@@ -15,7 +15,9 @@ struct OutputSettings: Sendable {
     /// The output drops every second, third, … tick so as not to exceed this.
     var maximumRate: Double?
     var audioCodec: AudioCodec
-    var audioBitrate: Int
+    var audioBitrate: Int?
+    /// nil takes the graph's.
+    var channels: Int?
     var isLive: Bool
     /// The encoder's own threads; 0 leaves the number to it.
     var threads: Int
@@ -39,7 +41,10 @@ struct OutputSettings: Sendable {
             "threads", .integer(0...64), "Threads of the encoder; 0 leaves the number to it.", default: "0"),
         OptionSchema("keyframe", .number(0.1...60), "Time from one keyframe to the next.", unit: "s", default: "2"),
         OptionSchema(
-            "audioBitrate", .number(16_000...512_000), "Bits a second of the sound.", unit: "bit/s", default: "128000"),
+            "audioBitrate", .number(16_000...1_024_000), "Bits a second of the sound.", unit: "bit/s",
+            default: "128000, beyond stereo 64000 a channel"),
+        OptionSchema(
+            "channels", .choice(AudioFormat.layouts.map(\.name)), "Layout of the sound.", default: "the graph's"),
         OptionSchema(
             "policy", .choice(["dropOldest", "dropNewest", "block"]),
             "What happens when encoding is too slow. Rendering offline always blocks.", default: "dropOldest"),
@@ -48,6 +53,10 @@ struct OutputSettings: Sendable {
     static let qualitySchema = OptionSchema(
         "crf", .number(0...63), "Constant quality, lower is better; with a bitrate it is ignored.",
         default: "20 for h264, 24 for h265, 31 for vp9, 32 for av1")
+
+    static let audioCodecSchema = OptionSchema(
+        "audioCodec", .choice(AudioCodec.allCases.map(\.rawValue)),
+        "Codec of the sound; pcm is 24 bits a sample, as it is.", default: "the container's usual one")
 
     init(_ options: NodeOptions, container: Container, isLive: Bool) throws {
         self.isLive = isLive
@@ -60,8 +69,9 @@ struct OutputSettings: Sendable {
         quality = options.number("crf")
         threads = options.integer("threads") ?? 0
         rate = options.number("fps").flatMap { FrameRate(approximating: $0) }
-        audioCodec = container.audioCodec
-        audioBitrate = options.number("audioBitrate").map { Int($0) } ?? 128_000
+        audioCodec = try container.audioCodec(options.string("audioCodec"))
+        audioBitrate = options.number("audioBitrate").map { Int($0) }
+        channels = AudioFormat.layouts.first { $0.name == options.string("channels") }?.channels
     }
 
     /// The format to ask the planner for: the codec's, even sides, limited range. Video that keeps its size keeps its matrix,
@@ -102,6 +112,10 @@ struct OutputSettings: Sendable {
             threads: threads)
     }
 
+    func audioEncoding(channels: Int) -> AudioEncoding {
+        AudioEncoding(codec: audioCodec, bitrate: audioBitrate ?? 64_000 * max(2, channels))
+    }
+
     /// The queue in front of the sink. `depth` frames are about as many as an encoder may lag behind a hard scene.
     static func queue(_ options: NodeOptions, depth: Int, isOffline: Bool) -> QueuePolicy {
         if isOffline { return .block(depth: depth, limit: .max / 4) }
@@ -117,4 +131,5 @@ struct OutputSettings: Sendable {
 struct OpenedFormats: Sendable {
     var video: VideoFormat?
     var hasAudioTrack: Bool
+    var channels: Int
 }

@@ -111,8 +111,9 @@ final class Publisher: MediaSink {
                 at: environment.location)
         }
         let takesSound = sound == .auto && hasSound && opened?.hasAudioTrack != false
+        let audio = AudioFormat(channels: opened?.channels ?? settings.channels ?? environment.channels)
         return SinkRequest(
-            video: video, fill: settings.fill, audio: takesSound ? AudioFormat() : nil, queue: queuePolicy)
+            video: video, fill: settings.fill, audio: takesSound ? audio : nil, queue: queuePolicy)
     }
 
     func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {
@@ -125,11 +126,12 @@ final class Publisher: MediaSink {
             case .none: false
             }
         let picture = settings.videoEncoding(format: video, rate: outputRate)
+        let channels = audio?.channels ?? settings.channels ?? environment.channels
+        let encoding = settings.audioEncoding(channels: channels)
         let setup = SharedEncoder.Setup(
             settings: MediaEncoder.Settings(
                 video: picture,
-                audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
-                channels: audio?.channels == 1 ? 1 : 2, rate: outputRate), format: video)
+                audio: hasTrack ? encoding : nil, channels: channels, rate: outputRate), format: video)
         let bitrate = if case .bitrate(let bits) = picture.rateControl { bits } else { 0 }
         do {
             let group = outputRate.time(ofFrame: picture.groupLength(at: outputRate)).seconds
@@ -154,7 +156,7 @@ final class Publisher: MediaSink {
             controller.withLock {
                 $0 = BitrateController(
                     ceiling: bitrate, floor: lowestBitrate == 0 ? bitrate / 8 : lowestBitrate,
-                    audio: hasTrack ? settings.audioBitrate : 0)
+                    audio: hasTrack ? encoding.bitrate : 0)
             }
         }
         if let master = destination.master {
@@ -162,10 +164,10 @@ final class Publisher: MediaSink {
             try masters.add(
                 Rendition(
                     path: destination.target.url, width: video.width, height: video.height,
-                    rate: outputRate.perSecond, bitrate: bitrate + (hasTrack ? settings.audioBitrate : 0),
+                    rate: outputRate.perSecond, bitrate: bitrate + (hasTrack ? encoding.bitrate : 0),
                     codec: settings.codec, hasAudio: hasTrack), to: master)
         }
-        opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack) }
+        opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack, channels: channels) }
     }
 
     func consume(_ delivery: Delivery) throws {

@@ -41,7 +41,7 @@ final class Recorder: MediaSink {
                 unit: "s", default: "one file"),
             OptionSchema(
                 "splitSize", .number(1_000_000...1e13), "Likewise by size.", unit: "byte", default: "one file"),
-            OutputSettings.qualitySchema,
+            OutputSettings.qualitySchema, OutputSettings.audioCodecSchema,
         ] + OutputSettings.schema)
 
     init(options: NodeOptions, environment: NodeEnvironment) throws {
@@ -72,22 +72,23 @@ final class Recorder: MediaSink {
                 .graph, "nothing to record is wired to the recorder", node: environment.nodeID, at: environment.location
             )
         }
+        let audio = AudioFormat(channels: opened?.channels ?? settings.channels ?? environment.channels)
         return SinkRequest(
-            video: video, fill: settings.fill, audio: hasTrack && hasSound && !silence ? AudioFormat() : nil,
-            queue: queue)
+            video: video, fill: settings.fill, audio: hasTrack && hasSound && !silence ? audio : nil, queue: queue)
     }
 
     func open(video: VideoFormat?, audio: AudioFormat?, rate: FrameRate) throws {
         let outputRate = settings.outputRate(rate)
         let hasTrack = audio != nil || silence
+        let channels = audio?.channels ?? settings.channels ?? environment.channels
         var encoding = video.map { settings.videoEncoding(format: $0, rate: outputRate) }
         // With a bitrate of its own a live recording is encoded as a publisher's stream is, so that the two can share.
         if settings.bitrate != nil, !environment.isOffline { encoding?.isLive = true }
         let setup = SharedEncoder.Setup(
             settings: MediaEncoder.Settings(
                 video: encoding,
-                audio: hasTrack ? AudioEncoding(codec: settings.audioCodec, bitrate: settings.audioBitrate) : nil,
-                channels: audio?.channels == 1 ? 1 : 2, rate: outputRate), format: video)
+                audio: hasTrack ? settings.audioEncoding(channels: channels) : nil, channels: channels,
+                rate: outputRate), format: video)
         do {
             try makeFolder(forOutput: path)
             // A disk may pause for as long as it takes to spin up.
@@ -103,7 +104,7 @@ final class Recorder: MediaSink {
             }
             session.withLock { $0 = Session(seat: seat, writer: writer, targetBitrate: settings.bitrate ?? 0) }
         } catch let error as PatchError { throw error.placed(node: environment.nodeID, at: environment.location) }
-        opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack) }
+        opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack, channels: channels) }
     }
 
     func consume(_ delivery: Delivery) throws {

@@ -8,14 +8,16 @@ import PatchMedia
 /// Not thread-safe: made on a control thread, then used by one other.
 final class SoundChain {
     /// Samples a channel that go into a chain at once.
-    private static let step = 2048
+    static let step = 2048
     /// The most that a chain may hold back, in samples: 10 s.
-    private static let mostHeld = 480_000
+    static let mostHeld = 480_000
 
     let text: String
     let format: AudioFormat
     /// Samples by which what comes out is late because the chain collects them.
     private(set) var latency = 0
+    /// Samples until a chain that begins, or is told something, gives nothing but what is new; `latency` at least.
+    private(set) var settling = 0
     private var graph: UnsafeMutablePointer<AVFilterGraph>?
     private var source: UnsafeMutablePointer<AVFilterContext>?
     private var sink: UnsafeMutablePointer<AVFilterContext>?
@@ -42,6 +44,8 @@ final class SoundChain {
         guard pool != nil else { throw outOfMemory("an ffmpeg chain") }
         try open()
         latency = try findLatency()
+        try open()
+        settling = latency + (try findOnset())
         // Filters count time: the chain that is heard begins at its beginning.
         try open()
         queue = SampleQueue(
@@ -57,7 +61,7 @@ final class SoundChain {
 
     // MARK: Making the graph
 
-    private func open() throws {
+    func open() throws {
         FFmpegLog.silence()
         FFmpegLog.forget()
         avfilter_graph_free(&graph)
@@ -119,52 +123,7 @@ final class SoundChain {
             cause: FFmpegLog.firstLine ?? AVError.text(status))
     }
 
-    // MARK: What a chain holds back
-
-    /// Gives the chain silence in uneven portions until what it holds back repeats.
-    /// - Returns: the most that it held back; 0 when everything comes out at once.
-    private func findLatency() throws -> Int {
-        let portions = [1600, 1601, 800, 1024, 441]
-        var (given, got, most, turn) = (0, 0, 0, 0)
-        var lastRise = 0
-        // Steady: the same maximum over as long as it took to get there, and over half a second at least.
-        while given < 2 * lastRise + 24_000 {
-            let portion = portions[turn % portions.count]
-            turn += 1
-            try push(portion) { row, _ in row.update(repeating: 0, count: portion) }
-            given += portion
-            got += try pull(keeps: false)
-            if got > given { throw lengthened() }
-            if given - got > most {
-                most = given - got
-                lastRise = given
-            }
-            guard most <= Self.mostHeld else {
-                throw PatchError(
-                    .script,
-                    "the ffmpeg chain \"\(text.prefix(200))\" holds back more than 10 s of sound, or gives none",
-                    remedy: "take the filter out that waits so long or leaves sound out")
-            }
-        }
-        // Where it gives stretches of a fixed length, other portions may find it fuller by one step of the search.
-        return most == 0 ? 0 : try finest(most)
-    }
-
-    /// The same, in portions so small that none of a chain's stretches is missed by more than one of them.
-    private func finest(_ coarse: Int) throws -> Int {
-        let portion = 32
-        var (given, got, most) = (0, 0, coarse)
-        try open()
-        for _ in 0..<(2 * coarse + 16_384) / portion {
-            try push(portion) { row, _ in row.update(repeating: 0, count: portion) }
-            given += portion
-            got += try pull(keeps: false)
-            most = max(most, given - got)
-        }
-        return min(Self.mostHeld, most + portion)
-    }
-
-    private func lengthened() -> PatchError {
+    func lengthened() -> PatchError {
         PatchError(
             .script, "the ffmpeg chain \"\(text.prefix(200))\" makes more sound than goes in",
             remedy: "take the filter out that changes how long sound is")
@@ -179,7 +138,10 @@ final class SoundChain {
         while offset < block.count {
             let portion = min(Self.step, block.count - offset)
             try push(portion) { row, index in row.update(from: block.channel(index) + offset, count: portion) }
-            _ = try pull(keeps: true)
+            _ = try pull { count, rows in
+                guard count <= queue.room else { throw lengthened() }
+                queue.append(count: count, channel: rows)
+            }
             offset += portion
         }
         if queue.count < block.count { try fill(block.count - queue.count) }
@@ -197,7 +159,7 @@ final class SoundChain {
         queue.appendSilence(lack)
     }
 
-    private func push(_ count: Int, _ write: (UnsafeMutablePointer<Float>, Int) -> Void) throws {
+    func push(_ count: Int, _ write: (UnsafeMutablePointer<Float>, Int) -> Void) throws {
         guard let buffer = av_buffer_pool_get(pool) else { throw outOfMemory("an ffmpeg chain") }
         let carrier = frame.pointer
         carrier.pointee.buf.0 = buffer
@@ -217,8 +179,10 @@ final class SoundChain {
         guard status >= 0 else { throw failure("fails", status) }
     }
 
+    /// Takes out what has come.
+    /// - Parameter take: how many samples, and the rows of their channels, valid until it returns.
     /// - Returns: samples a channel that came out.
-    private func pull(keeps: Bool) throws -> Int {
+    func pull(_ take: (Int, (Int) -> UnsafePointer<Float>) throws -> Void) throws -> Int {
         let carrier = frame.pointer
         var got = 0
         while true {
@@ -233,9 +197,7 @@ final class SoundChain {
             }
             let count = Int(carrier.pointee.nb_samples)
             got += count
-            guard keeps else { continue }
-            guard count <= queue.room else { throw lengthened() }
-            queue.append(count: count) { UnsafePointer(patch_sound_row(carrier, Int32($0))) }
+            try take(count) { UnsafePointer(patch_sound_row(carrier, Int32($0))) }
         }
     }
 

@@ -54,6 +54,7 @@ final class SoundChainNode: SoundProcessor, CommandTaking, @unchecked Sendable {
     deinit { other.deallocate() }
 
     private(set) var latency = 0
+    private var settling = 0
 
     func prepare(_ format: AudioFormat, longestBlock: Int) throws {
         self.longestBlock = longestBlock
@@ -64,15 +65,15 @@ final class SoundChainNode: SoundProcessor, CommandTaking, @unchecked Sendable {
             other.initialize(repeating: 0)
         }
         told = Array(repeating: Array(repeating: .nan, count: knobs.count), count: chains.count)
-        latency = chains[0].latency
+        (latency, settling) = (chains[0].latency, chains[0].settling)
     }
 
     func process(_ block: AudioBlock, _ parameters: SoundParameters) {
         guard !isOff, !chains.isEmpty else { return }
         do {
             try run(block, parameters)
-            guard latency > 0, age < latency + Self.rise else { return }
-            block.rise(age: age, after: latency, over: Self.rise)
+            guard settling > 0, age < settling + Self.rise else { return }
+            block.rise(age: age, after: settling, over: Self.rise)
             age += block.count
         } catch {
             isOff = true
@@ -92,7 +93,7 @@ final class SoundChainNode: SoundProcessor, CommandTaking, @unchecked Sendable {
             _ = change(heard, parameters)
             isNew = false
         }
-        if change(next, parameters) { wait = latency }
+        if change(next, parameters) { wait = settling }
         let length = longestBlock
         // The chain that goes on being heard, or fades out, last: it overwrites the block.
         try chains[next].process(block) { spare + $0 * length }

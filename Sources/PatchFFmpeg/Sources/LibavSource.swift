@@ -54,7 +54,7 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
 
     /// Nobody is there yet, or is waited for: assumes what the graph has until the first picture tells.
     private func openLater(isLossTold: Bool) throws -> SourceFormat {
-        let audio = AudioFormat(sampleRate: 48_000, channels: 2)
+        let audio = AudioFormat(sampleRate: 48_000, channels: environment.channels)
         isAbsent = true
         queue = makeQueue(hasPicture: true, audio: audio)
         try run(isLossTold: isLossTold)
@@ -77,7 +77,7 @@ final class LibavSource: MediaSource, AdjustableNode, @unchecked Sendable {
     private func openNow() throws -> SourceFormat {
         let reader = try MediaReader(address, deadline: deadline)
         if let problem = reader.soundProblem { environment.report(.problem(problem)) }
-        let channels = reader.sound == nil ? nil : min(2, reader.storedChannels)
+        let channels = reader.sound == nil ? nil : min(environment.channels, reader.storedChannels)
         let audio = channels.map { AudioFormat(sampleRate: 48_000, channels: $0) }
         let queue = makeQueue(hasPicture: reader.video != nil, audio: audio)
         let importer = FrameImporter(shown: address.shown, report: environment.report)

@@ -22,7 +22,8 @@ final class MediaReader {
     /// What the container says about standing upright.
     let orientation: Orientation
     let rate: FrameRate?
-    /// Channels of the sound as stored; 2 when the container does not tell.
+    /// Channels of the smallest of mono, stereo, 5.1 and 7.1 that has all of the stored ones; 2 when the container does not
+    /// tell.
     let storedChannels: Int
 
     /// Opens and reads until the tracks are known.
@@ -82,8 +83,13 @@ final class MediaReader {
             FrameRate(av_guess_frame_rate(context, $0, nil)) ?? FrameRate($0.pointee.avg_frame_rate)
         }
         rate = address.isLive ? guessed.map { $0.nearestStandard } : guessed
-        let channels = Int(voice?.pointee.codecpar.pointee.ch_layout.nb_channels ?? 0)
-        storedChannels = channels > 0 ? channels : 2
+        storedChannels = voice.map { Self.channels(of: &$0.pointee.codecpar.pointee.ch_layout) } ?? 2
+    }
+
+    private static func channels(of layout: inout AVChannelLayout) -> Int {
+        let count = Int(layout.nb_channels)
+        guard count > 2 else { return count > 0 ? count : 2 }
+        return patch_fits_5_1(&layout) != 0 ? 6 : 8
     }
 
     /// A track of sound of which nothing but the codec is known.

@@ -1,13 +1,14 @@
 internal import CFFmpeg
 import PatchMedia
 
-/// Decoded sound to what graphs use: planar floats, 48 kHz, one or two channels (swr_convert).
+/// Decoded sound to what graphs use: planar floats, 48 kHz, in FFmpeg's default layout for the number of channels
+/// (swr_convert), mixed as `ChannelMix` does.
 ///
 /// Not thread-safe: it belongs to the source's thread.
 final class SoundConverter {
     static let rate: Int32 = 48_000
 
-    /// 1 or 2; fixed for the life of a source, whatever its stream does.
+    /// 1…8; fixed for the life of a source, whatever its stream does.
     let channels: Int
     /// How fast the sound is played; pitch follows, as on tape.
     private let speed: Double
@@ -114,6 +115,8 @@ final class SoundConverter {
         let status = swr_alloc_set_opts2(
             &context, &output, AV_SAMPLE_FMT_FLTP, Self.rate, &input, AVSampleFormat(rawValue: inputFormat),
             scaledRate, 0, nil)
+        // Without it, sound of integers is divided by the sum of what is mixed: the same film would be softer as 16 bits.
+        av_opt_set_double(UnsafeMutableRawPointer(context), "rematrix_maxval", 1000, 0)
         if stretches {
             // A resampler from the beginning, so that none has to be put in later.
             av_opt_set_int(UnsafeMutableRawPointer(context), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
@@ -133,14 +136,13 @@ final class SoundConverter {
             capacity = room * 2
             samples = .allocate(capacity: capacity * channels)
         }
-        var planes: (UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt8>?) = (
-            UnsafeMutableRawPointer(samples).assumingMemoryBound(to: UInt8.self),
-            UnsafeMutableRawPointer(samples + (channels - 1) * capacity).assumingMemoryBound(to: UInt8.self)
-        )
-        let made = withUnsafeMutableBytes(of: &planes) { planes in
-            swr_convert(
-                context, planes.baseAddress?.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self),
-                Int32(clamping: capacity),
+        let made = withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<UInt8>?.self, capacity: channels) { planes in
+            for channel in 0..<channels {
+                let row = UnsafeMutableRawPointer(samples + channel * capacity)
+                planes.initializeElement(at: channel, to: row.assumingMemoryBound(to: UInt8.self))
+            }
+            return swr_convert(
+                context, planes.baseAddress, Int32(clamping: capacity),
                 input.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: UnsafePointer<UInt8>?.self) }, count)
         }
         return made >= 0 ? Int(made) : nil

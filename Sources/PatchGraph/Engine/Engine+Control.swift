@@ -125,8 +125,11 @@ extension Engine {
                 return node
             }
         }
-        statistics.meters = executor.plan.sounds.compactMap { sound in
-            sound.meter.map { MeterStatistics(id: sound.id, loudness: $0.loudness) }
+        for (index, sound) in executor.plan.sounds.enumerated() {
+            guard let meter = sound.meter else { continue }
+            var node = NodeStatistics(id: sound.id, kind: executor.sounds[index].kind)
+            node.loudness = meter.loudness
+            statistics.nodes.append(node)
         }
         for (index, sink) in executor.plan.sinks.enumerated() {
             var node = NodeStatistics(id: sink.id, kind: sink.kind)

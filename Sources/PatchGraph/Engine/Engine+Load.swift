@@ -40,11 +40,19 @@ extension Engine {
         do {
             try nodes.openUnwiredSources(patch)
             let effective = try withStandIns(patch, nodes)
-            var planner = Planner(
-                compiler: compiler, parameters: parameters, provider: nodes, fixedRate: rate,
-                defaultSize: (patch.settings.width ?? 1280, patch.settings.height ?? 720))
-            planner.bandRule = configuration.bandRule
-            let plan = try planner.plan(effective)
+            func planned() throws -> Plan {
+                var planner = Planner(
+                    compiler: compiler, parameters: parameters, provider: nodes, fixedRate: rate,
+                    defaultSize: (patch.settings.width ?? 1280, patch.settings.height ?? 720))
+                planner.bandRule = configuration.bandRule
+                return try planner.plan(effective)
+            }
+            var plan = try planned()
+            let tangled = soundTangle(of: plan, nodes)
+            if !tangled.isEmpty {
+                nodes.renew(tangled)
+                plan = try planned()
+            }
             let sources = plan.sources.compactMap { nodes.used[$0.id] }
             let sinks = plan.sinks.compactMap { nodes.used[$0.id] }
             let sounds = plan.sounds.compactMap { nodes.used[$0.id] }
@@ -115,8 +123,13 @@ extension Engine {
             }
             let (id, location) = (planned.id, planned.location)
             let onEvent = configuration.onEvent
+            let meter = try planned.audio.flatMap { format in
+                let meter = configuration.makeMeter?()
+                try meter?.prepare(format, longestBlock: SoundRenderer.longestBlock)
+                return meter
+            }
             let runner = try SinkRunner(
-                sink, id: id, policy: planned.queue, lossless: configuration.clock == .offline
+                sink, id: id, policy: planned.queue, lossless: configuration.clock == .offline, meter: meter
             ) { [weak self] failure in
                 onEvent(.node(id, .problem(failure.placed(node: id, at: location)), location: location))
                 onEvent(.node(id, .state("failed"), location: location))
@@ -187,6 +200,8 @@ final class EngineNodes: NodeProvider {
     private(set) var used: [NodeID: Instance] = [:]
     private(set) var created: [Instance] = []
     private(set) var requests: [NodeID: SinkRequest] = [:]
+    /// Nodes that are made anew though they run and are the same.
+    private var renewed: Set<NodeID> = []
 
     init(engine: Engine, patch: Patch, rate: FrameRate?) {
         self.engine = engine
@@ -210,15 +225,23 @@ final class EngineNodes: NodeProvider {
         let environment = NodeEnvironment(
             nodeID: node.id, location: location, graphDirectory: engine.configuration.graphDirectory,
             bindings: engine.configuration.bindings, width: settings.width ?? 1280, height: settings.height ?? 720,
-            rate: rate, isOffline: engine.configuration.clock == .offline, shared: engine.shared,
+            channels: settings.channels, rate: rate, isOffline: engine.configuration.clock == .offline,
+            shared: engine.shared,
             report: { event in
                 guard lost.isNews(event, of: id) else { return }
                 onEvent(.node(id, event.placed(node: id, at: location), location: location))
             })
-        let (instance, isNew) = try engine.instances.instance(for: node, environment: environment, sound: sound)
+        let (instance, isNew) = try engine.instances.instance(
+            for: node, environment: environment, sound: sound, isRenewed: renewed.contains(node.id))
         used[node.id] = instance
         if isNew { created.append(instance) }
         return instance
+    }
+
+    /// From the next plan on, these sound filters are new ones.
+    func renew(_ nodes: Set<NodeID>) {
+        renewed = nodes
+        for node in nodes { used[node] = nil }
     }
 
     func closeCreated() {

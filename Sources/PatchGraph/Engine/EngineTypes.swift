@@ -18,6 +18,8 @@ public struct EngineConfiguration: Sendable {
     /// Cores that the render threads are tied to, the clock thread (which renders too) to the first; more threads than cores
     /// begin again at the first. Empty leaves the choice to the system.
     public var affinity: [Int] = []
+    /// Makes the meter of what each output is given; nil measures nothing.
+    public var makeMeter: (@Sendable () -> any LoudnessMetering)?
     package var bandRule = BandRule.measured
     /// Ticks to run, from the start; nil runs until `stop` or (offline) until every source ended.
     public var duration: MediaTime?
@@ -67,6 +69,8 @@ public struct NodeStatistics: Sendable {
     public var output: OutputStatistics?
     /// What only sources have.
     public var source: SourceStatistics?
+    /// What a loudness meter of the graph reads; how loud what an output was given is, nil where it takes no sound.
+    public var loudness: Loudness?
 
     public init(id: NodeID, kind: String) {
         self.id = id
@@ -103,19 +107,6 @@ public struct OutputStatistics: Sendable {
     public init() {}
 }
 
-/// What a loudness meter of the graph reads.
-///
-/// Thread-safety: a value.
-public struct MeterStatistics: Sendable {
-    public var id: NodeID
-    public var loudness: Loudness
-
-    public init(id: NodeID, loudness: Loudness) {
-        self.id = id
-        self.loudness = loudness
-    }
-}
-
 /// Running numbers of an engine.
 public struct EngineStatistics: Sendable {
     public var ticks: Int64 = 0
@@ -126,7 +117,5 @@ public struct EngineStatistics: Sendable {
     public var p50: Double = 0
     public var p99: Double = 0
     public var nodes: [NodeStatistics] = []
-    /// What the graph's loudness meters read.
-    public var meters: [MeterStatistics] = []
     public init() {}
 }

@@ -165,11 +165,14 @@ final class InstanceStore: Sendable {
     var all: [Instance] { instances.withLock { Array($0.values) } }
 
     /// The running instance for the node, or a new one: made, and opened when it is a source.
+    /// - Parameter isRenewed: a new one in any case.
     /// - Throws: `PatchError` that names the node and its line.
     func instance(
-        for node: PatchNode, environment: NodeEnvironment, sound: AudioFormat? = nil
+        for node: PatchNode, environment: NodeEnvironment, sound: AudioFormat? = nil, isRenewed: Bool = false
     ) throws -> (Instance, isNew: Bool) {
-        if let known = self[node.id], known.isSame(as: node), known.soundFormat == sound { return (known, false) }
+        if !isRenewed, let known = self[node.id], known.isSame(as: node), known.soundFormat == sound {
+            return (known, false)
+        }
         let kind = try registry.kind(of: node)
         do {
             switch kind.factory {

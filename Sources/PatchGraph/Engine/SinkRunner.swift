@@ -47,24 +47,29 @@ final class SinkRunner: Sendable {
     private let queue: Monitor<Queue>
     private let thread: PosixThread
     private let lossless: Bool
+    private let meter: (any LoudnessMetering)?
 
     /// The sink must be open. Its thread starts at once.
     /// - Parameter lossless: offline runs wait for the sink, whatever its policy.
+    /// - Parameter meter: hears what the sink is given, on the sink's thread.
     /// - Parameter onFailure: called on the sink's thread when `consume` threw; the sink is finished then.
     init(
-        _ sink: any MediaSink, id: NodeID, policy: QueuePolicy, lossless: Bool,
+        _ sink: any MediaSink, id: NodeID, policy: QueuePolicy, lossless: Bool, meter: (any LoudnessMetering)? = nil,
         onFailure: @escaping @Sendable (PatchError) -> Void
     ) throws {
         self.sink = sink
         self.id = id
         self.lossless = lossless
+        self.meter = meter
         let depth =
             switch policy {
             case .dropOldest(let depth), .dropNewest(let depth), .block(let depth, _): max(1, depth)
             }
         let queue = Monitor(Queue(ring: Array(repeating: nil, count: depth), policy: policy))
         self.queue = queue
-        thread = try PosixThread(name: "sink-\(id)") { Self.loop(sink, queue, countsLate: !lossless, onFailure) }
+        thread = try PosixThread(name: "sink-\(id)") {
+            Self.loop(sink, queue, meter, countsLate: !lossless, onFailure)
+        }
     }
 
     /// Hands over one tick's frame; never blocks unless the policy or an offline run says so.
@@ -139,6 +144,7 @@ final class SinkRunner: Sendable {
 
     func fill(_ statistics: inout NodeStatistics) {
         (sink as? any MeasuredSink)?.fill(&statistics)
+        statistics.loudness = meter?.loudness
         queue.withLock { queue in
             statistics.frames = queue.taken
             statistics.drops = queue.drops
@@ -150,7 +156,7 @@ final class SinkRunner: Sendable {
     }
 
     private static func loop(
-        _ sink: any MediaSink, _ queue: Monitor<Queue>, countsLate: Bool,
+        _ sink: any MediaSink, _ queue: Monitor<Queue>, _ meter: (any LoudnessMetering)?, countsLate: Bool,
         _ onFailure: @Sendable (PatchError) -> Void
     ) {
         while true {
@@ -160,6 +166,7 @@ final class SinkRunner: Sendable {
             }
             guard case .some(.some(let delivery)) = next else { break }
             queue.notify { _ in }
+            if let meter, let sound = delivery.sound { meter.hear(sound) }
             let start = monotonicNanoseconds()
             do {
                 try sink.consume(delivery)

@@ -1,10 +1,10 @@
-import Glibc
 import PatchMedia
 
 /// The sound of a tick: takes it from the sources, runs the sound filters, adds what each sink hears.
 ///
 /// Each source and filter is asked once a tick, whoever hears it. On the tick on which a plan goes on air, wires that it does
-/// not have any more fade out and new ones fade in, so that changing a chain makes no click.
+/// not have any more fade out and new ones fade in, so that changing a chain makes no click. The wires of both plans together
+/// never make a loop (`Engine.soundTangle`).
 /// Allocates only when a plan is new. Used on the clock thread.
 struct SoundRenderer {
     /// Samples that a tick has at most: a frame a second at 48 kHz.
@@ -29,22 +29,11 @@ struct SoundRenderer {
         var left: Int
     }
 
-    /// The last two samples of what a node heard, by channel.
-    private struct Seam {
-        var last = SIMD8<Float>()
-        var previous = SIMD8<Float>()
-        /// Nothing was heard yet.
-        var isOpen = true
-    }
-
     /// A plan's blocks at this tick, by its sounds.
     private struct Side {
         var executor: PlanExecutor?
         var blocks: [AudioBlock?] = []
         var isDone: [Bool] = []
-        /// What each sound filter and each sink heard last.
-        var seams: [Seam] = []
-        var sinkSeams: [Seam] = []
         /// For each sink, a line for each sound that it hears.
         var lines: [[SoundDelayLine]] = []
 
@@ -63,12 +52,6 @@ struct SoundRenderer {
         guard now.executor !== executor else { return }
         let old = now
         now = Side(executor)
-        now.sinkSeams = executor.sinks.map { sink in
-            old.executor?.sinks.firstIndex { $0 === sink }.map { old.sinkSeams[$0] } ?? Seam()
-        }
-        now.seams = executor.sounds.map { sound in
-            old.executor?.sounds.firstIndex { $0 === sound }.map { old.seams[$0] } ?? Seam()
-        }
         now.lines = executor.plan.sinks.indices.map { lines(ofSink: $0, executor, old) }
         for source in executor.sources {
             if case .source(let media, _) = source.body { media.leadSound(by: executor.plan.soundLead) }
@@ -110,32 +93,12 @@ struct SoundRenderer {
             return nil
         }
         waits.sink = executor.sinks[index]
-        let block = sum(
-            heard, former, isNew: before == nil || former.isEmpty && heard.isEmpty, format, at: tick, waits)
-        close(&now.sinkSeams[index], block)
-        return block
+        return sum(heard, former, isNew: before == nil || former.isEmpty && heard.isEmpty, format, at: tick, waits)
     }
 
     /// Runs what runs though nobody may hear it.
     mutating func runMeters(at tick: Tick) {
         for index in now.executor?.plan.meters ?? [] { _ = block(of: index, at: tick) }
-    }
-
-    /// Where wires changed in a way that no fade can follow (two filters that swap places feed each other's past), the curve
-    /// is led from where it was to where it is now.
-    private func close(_ seam: inout Seam, _ block: AudioBlock) {
-        guard block.count > 1 else { return }
-        for channel in 0..<block.format.channels {
-            let row = block.channel(channel)
-            if before != nil, !seam.isOpen {
-                let length = min(Self.longestFade, block.count)
-                let gap = 2 * seam.last[channel] - seam.previous[channel] - row[0]
-                for index in 0..<length { row[index] += gap * (1 - AudioBlock.rise(index, of: length)) }
-            }
-            seam.previous[channel] = row[block.count - 2]
-            seam.last[channel] = row[block.count - 1]
-        }
-        seam.isOpen = false
     }
 
     /// Ends a tick: blocks go back to their pools.
@@ -182,7 +145,6 @@ struct SoundRenderer {
             for input in sound.inputs {
                 if let part = formerBlock(of: input, at: tick) { block.add(part, .straight) }
             }
-            if var seam = before?.seams[index] { close(&seam, block) }
             if let parameters = old.soundParameters(index) { processor.process(block, parameters) }
             made = block
         }
@@ -195,8 +157,8 @@ struct SoundRenderer {
         switch sound.body {
         case .source(let source): return taken(executor, source, sound.format, at: tick)
         case .filter(let processor):
-            let block = sum(sound.inputs, former ?? [], isNew: former == nil, sound.format, at: tick)
-            close(&now.seams[index], block)
+            // What a filter that is new would repeat later, such as an echo, begins softly too.
+            let block = sum(sound.inputs, former ?? [], isNew: before == nil, sound.format, at: tick)
             if let parameters = executor.soundParameters(index) { processor.process(block, parameters) }
             return block
         }
@@ -310,53 +272,5 @@ struct SoundRenderer {
                 Self.longestBlock, Int((Double(format.sampleRate) / rate.perSecond).rounded(.up)) + 1))
         pools[format] = pool
         return pool
-    }
-}
-
-extension AudioBlock {
-    enum Fading {
-        case straight
-        /// From silence to full over at most so many samples, along a raised cosine.
-        case fadeIn(Int)
-        case fadeOut(Int)
-    }
-
-    /// Adds another block to this one. Mono goes to every channel, several channels to mono as their mean, otherwise channel
-    /// by channel.
-    func add(_ source: AudioBlock, _ fading: Fading) {
-        let samples = min(count, source.count)
-        let sources = source.format.channels
-        for channel in 0..<format.channels {
-            let target = self.channel(channel)
-            if sources == 1 {
-                Self.add(source.channel(0), to: target, samples, 1, fading)
-            } else if format.channels == 1 {
-                for other in 0..<sources {
-                    Self.add(source.channel(other), to: target, samples, 1 / Float(sources), fading)
-                }
-            } else if channel < sources {
-                Self.add(source.channel(channel), to: target, samples, 1, fading)
-            }
-        }
-    }
-
-    private static func add(
-        _ source: UnsafeMutablePointer<Float>, to target: UnsafeMutablePointer<Float>, _ count: Int, _ gain: Float,
-        _ fading: Fading
-    ) {
-        switch fading {
-        case .straight: for index in 0..<count { target[index] += gain * source[index] }
-        case .fadeIn(let limit):
-            let length = min(limit, count)
-            for index in 0..<length {
-                target[index] += gain * source[index] * rise(index, of: length)
-            }
-            for index in length..<max(length, count) { target[index] += gain * source[index] }
-        case .fadeOut(let limit):
-            let length = min(limit, count)
-            for index in 0..<length {
-                target[index] += gain * source[index] * (1 - rise(index, of: length))
-            }
-        }
     }
 }

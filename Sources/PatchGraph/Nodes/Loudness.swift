@@ -1,3 +1,5 @@
+import PatchMedia
+
 /// What a meter reads.
 ///
 /// Thread-safety: a value.
@@ -19,9 +21,11 @@ public struct Loudness: Hashable, Sendable {
     }
 }
 
-/// A sound filter that measures loudness.
+/// A sound filter that measures loudness and changes nothing.
 ///
-/// Thread-safety: `loudness` may be read from any thread.
+/// Thread-safety: `loudness` may be read from any thread; the rest as `SoundProcessor`.
 public protocol LoudnessMetering: SoundProcessor {
     var loudness: Loudness { get }
+    /// Takes a block into account, which stays as it is.
+    func hear(_ block: AudioBlock)
 }

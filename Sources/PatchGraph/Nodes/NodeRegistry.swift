@@ -65,6 +65,8 @@ public struct NodeEnvironment: Sendable {
     /// Size of the canvas for nodes without one.
     public var width: Int
     public var height: Int
+    /// Channels of the graph's sound: sources give no more, outputs write so many unless they say otherwise.
+    public var channels: Int
     /// The rate, when the graph or the command line fixed one.
     public var rate: FrameRate?
     /// Virtual time: nothing is dropped, sources go as fast as they are read.
@@ -76,7 +78,7 @@ public struct NodeEnvironment: Sendable {
 
     public init(
         nodeID: NodeID, location: SourceLocation? = nil, graphDirectory: String = ".", bindings: [String: String] = [:],
-        width: Int = 1280, height: Int = 720, rate: FrameRate? = nil, isOffline: Bool = false,
+        width: Int = 1280, height: Int = 720, channels: Int = 2, rate: FrameRate? = nil, isOffline: Bool = false,
         shared: SharedWork = SharedWork(),
         report: @escaping @Sendable (NodeEvent) -> Void = { _ in }
     ) {
@@ -86,6 +88,7 @@ public struct NodeEnvironment: Sendable {
         self.bindings = bindings
         self.width = width
         self.height = height
+        self.channels = channels
         self.rate = rate
         self.isOffline = isOffline
         self.shared = shared

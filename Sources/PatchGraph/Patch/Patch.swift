@@ -30,6 +30,8 @@ public struct GraphSettings: Hashable, Sendable {
     public var light: Light = .encoded
     /// Seconds that a reload takes to fade from the old look to the new; 0 is a hard cut.
     public var crossfade: Double = 0
+    /// Channels that sources give at most, and that outputs write unless they say otherwise: those of `AudioFormat.layouts`.
+    public var channels = 2
 
     public init() {}
 }

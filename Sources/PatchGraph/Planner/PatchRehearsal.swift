@@ -79,7 +79,8 @@ private final class RehearsedNodes: NodeProvider {
     private func environment(_ node: PatchNode) -> NodeEnvironment {
         NodeEnvironment(
             nodeID: node.id, location: node.location, graphDirectory: graphDirectory, bindings: bindings,
-            width: settings.width ?? 1280, height: settings.height ?? 720, rate: settings.rate, isOffline: true,
+            width: settings.width ?? 1280, height: settings.height ?? 720, channels: settings.channels,
+            rate: settings.rate, isOffline: true,
             report: { [said] event in
                 let message: String
                 switch event {

@@ -107,7 +107,7 @@ extension GraphScript {
         return 1
     }
 
-    /// `graph{ fps =, size =, light =, crossfade = }`
+    /// `graph{ fps =, size =, light =, crossfade =, channels = }`
     func setSettings(_ call: LuaCall) throws -> Int32 {
         guard isLoading else { throw call.error("graph{ … } is set while the graph loads") }
         guard !model.hasSettings else { throw call.error("graph{ … } is there twice", "put all into one") }
@@ -119,6 +119,7 @@ extension GraphScript {
             OptionSchema("fps", .number(1...240), "", unit: "1/s"), OptionSchema("size", .size, ""),
             OptionSchema("light", .choice(["encoded", "linear"]), ""),
             OptionSchema("crossfade", .number(0...10), "", unit: "s"),
+            OptionSchema("channels", .choice(AudioFormat.layouts.map(\.name)), ""),
         ]
         let (names, positions) = try call.keys(1)
         if !positions.isEmpty { throw call.error("graph takes only named values", "write fps = 30") }
@@ -128,7 +129,7 @@ extension GraphScript {
                 throw call.error(
                     "graph has no '\(name)'",
                     Spelling.nearest(to: name, in: schemas.map(\.name)).map { "did you mean '\($0)'?" }
-                        ?? "it takes fps, size, light, crossfade")
+                        ?? "it takes fps, size, light, crossfade, channels")
             }
             call.pushField(1, name)
             defer { call.pop() }
@@ -138,6 +139,10 @@ extension GraphScript {
                 model.patch.settings.width = Int(size[0])
                 model.patch.settings.height = Int(size[1])
             case ("light", .string(let light)): model.patch.settings.light = light == "linear" ? .linear : .encoded
+            case (_, .string(let name)):
+                for layout in AudioFormat.layouts where layout.name == name {
+                    model.patch.settings.channels = layout.channels
+                }
             case (_, .number(let seconds)): model.patch.settings.crossfade = seconds
             default: break
             }

@@ -21,8 +21,15 @@ final class SessionRun: Sendable {
         reporter = EventReporter(console, json: reports.isJSON)
     }
 
-    /// - Throws: `PatchError` when the graph does not get on air.
+    /// - Throws: `PatchError` when the graph does not get on air, or the run fails.
     func run() throws -> ExitCode {
+        do { return try runToEnd() } catch let error as PatchError {
+            reporter.failed(error)
+            throw error
+        }
+    }
+
+    private func runToEnd() throws -> ExitCode {
         let reporter = reporter
         var settings = SessionOptions(options, isOffline: isOffline)
         settings.onEvent = { reporter.report($0) }

@@ -27,6 +27,9 @@ final class EventReporter: Sendable {
         if !isOnAir.load(ordering: .relaxed) { report(.onAir(generation: 1, tick: 0)) }
     }
 
+    /// Why the run ends; text is the program's own last word.
+    func failed(_ error: PatchError) { if isJSON { emit("error", error) } }
+
     func report(_ event: SessionEvent) {
         switch event {
         case .onAir(let generation, let tick):

@@ -19,6 +19,7 @@ extension StatusText {
             ("state", .text(node.state.isEmpty ? nil : node.state)),
         ]
         if let source = node.source { members.append(("source", json(source))) }
+        if let loudness = node.loudness { members.append(("loudness", json(loudness))) }
         if let output = node.output { members.append(("output", json(output))) }
         return .object(members)
     }
@@ -29,6 +30,14 @@ extension StatusText {
             ("latencyMs", number(source.latency)), ("avOffsetMs", number(source.avOffset)),
             ("driftPpm", number(source.drift)), ("reconnects", .integer(Int(source.reconnects))),
             ("corrupt", .integer(Int(source.corrupt))), ("standIn", .text(source.standIn?.rawValue)),
+        ])
+    }
+
+    /// LUFS and dBTP; null where nothing was heard.
+    private static func json(_ loudness: Loudness) -> JSON {
+        .object([
+            ("momentary", .number(loudness.momentary)), ("shortTerm", .number(loudness.shortTerm)),
+            ("integrated", .number(loudness.integrated)), ("truePeak", .number(loudness.truePeak)),
         ])
     }
 
@@ -73,6 +82,18 @@ extension StatusText {
         text.add(
             "node_state", "gauge", "1 for the state that the node is in.",
             statistics.nodes.filter { !$0.state.isEmpty }.map { ([("node", $0.id), ("state", $0.state)], 1) })
+        let heard = statistics.nodes.compactMap { node in node.loudness.map { (node, $0) } }
+        text.add(
+            "node_loudness_lufs", "gauge", "Loudness by EBU R 128, over 0.4 s, 3 s, and since the start.",
+            heard.flatMap { node, loudness in
+                [
+                    ("momentary", loudness.momentary), ("shortTerm", loudness.shortTerm),
+                    ("integrated", loudness.integrated),
+                ].map { ([("node", node.id), ("kind", node.kind), ("over", $0)], $1) }
+            })
+        text.add(
+            "node_true_peak_dbtp", "gauge", "Highest true peak since the start.",
+            heard.map { ([("node", $0.id), ("kind", $0.kind)], $1.truePeak) })
 
         let sources = statistics.nodes.compactMap { node in node.source.map { (node.id, $0) } }
         func source(_ name: String, _ type: String, _ help: String, _ value: (SourceStatistics) -> Double?) {
@@ -131,8 +152,9 @@ extension StatusText {
 private struct PrometheusText {
     private(set) var text = ""
 
-    /// One metric with its values by labels; nothing when there is no value.
+    /// One metric with its values by labels; nothing when there is no finite value.
     mutating func add(_ name: String, _ type: String, _ help: String, _ values: [([(String, String)], Double)]) {
+        let values = values.filter { $0.1.isFinite }
         guard !values.isEmpty else { return }
         text += "# HELP patchbay_\(name) \(help)\n# TYPE patchbay_\(name) \(type)\n"
         for (labels, value) in values {
