@@ -41,7 +41,7 @@ import Testing
         let pass = try ForeignPass(
             try Self.look(), triple: Emulation.triple, processor: "generic", prepare: { _ in }, span: { _ in })
         let folder = try TemporaryDirectory()
-        try folder.write("pass.o", bytes: pass.object)
+        try folder.write("pass.o", bytes: pass.objects[0])
         let text = try Program.run("llvm-objdump", ["-d", "--no-show-raw-insn", folder.file("pass.o")]).text
         #expect(text.contains("file format elf64-littleaarch64"))
         let wide = text.split(separator: "\n").count {
@@ -116,7 +116,8 @@ private enum Emulation {
             description, triple: triple, processor: "generic", prepare: { Emulation.call(Command.prepare, $0) },
             span: { Emulation.call(Command.span, $0) })
         let folder = try TemporaryDirectory()
-        try folder.write("pass.o", bytes: pass.object)
+        let objects = pass.objects.indices.map { folder.file("pass\($0).o") }
+        for (index, object) in pass.objects.enumerated() { try folder.write("pass\(index).o", bytes: object) }
         let source = String(#filePath.dropLast("NeonTests.swift".count)) + "Fixtures/emulated.c"
         // swiftc's own clang and lld: no cross compiler is needed.
         try Program.run(
@@ -124,8 +125,8 @@ private enum Emulation {
             [
                 "--target=\(triple)", "-O1", "-ffreestanding", "-fno-stack-protector", "-fno-builtin", "-nostdlib",
                 "-static",
-                "-fuse-ld=lld", source, folder.file("pass.o"), "-o", folder.file("program"),
-            ])
+                "-fuse-ld=lld", source,
+            ] + objects + ["-o", folder.file("program")])
         let file = folder.file("memory")
         let descriptor = open(file, O_RDWR | O_CREAT, 0o600)
         try #require(descriptor >= 0 && ftruncate(descriptor, off_t(bytes)) == 0)

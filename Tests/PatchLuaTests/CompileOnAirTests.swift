@@ -66,7 +66,8 @@ import Testing
     }
 
     /// Ten filters from nothing, off the frame path. The time that counts is the processor's: other programs' share is not
-    /// the compiler's. 40 ms is the aim, which docs/performance.md judges; this notices when it takes several times as long.
+    /// the compiler's. 40 ms is the aim, which docs/performance.md judges; on a machine whose caches others fill it takes twice as
+    /// long, and what is above three times is the compiler's own.
     @Test func tenFiltersCompileInTime() throws {
         let engine = try engine(Counter())
         defer { engine.stop() }
@@ -79,7 +80,7 @@ import Testing
         }
         times.sort()
         print("ten filters planned and compiled: \(times[5]) ms of processor time (median), \(times[0]) at best")
-        #expect(times[5] < (getenv("PATCHBAY_SANITIZED") == nil ? 200 : 4000))
+        #expect(times[5] < (getenv("PATCHBAY_SANITIZED") == nil ? 120 : 4000))
     }
 
     /// Threads of the whole machine that run or want to, this moment.

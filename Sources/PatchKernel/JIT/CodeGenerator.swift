@@ -6,7 +6,8 @@ struct PassCode {
     var layout: PassLayout
     var hoistedCount: Int
     var arithmetic: Arithmetic
-    var object: [UInt8]
+    /// Object files: of what runs for every chunk, and of what runs once a band.
+    var objects: [[UInt8]]
 }
 
 /// Makes machine code of pass descriptions.
@@ -23,11 +24,16 @@ enum CodeGenerator {
                 remedy: "shorten the Lua loops that unroll, or split the filter into passes")
         }
         var emitted: (layout: PassLayout, hoistedCount: Int)?
-        let object = try object(of: "'\(description.kernel.name)'", cpu: cpu, pipeline: pipeline) { types, module in
-            var emitter = PassEmitter(description, lowering: lowering, cpu: cpu, types: types, module: module)
+        // What runs once a band is long where there are powers, and quick whatever code is made of it.
+        let efforts = [Effort.thorough, cpu.isX86 ? .none : .thorough]
+        let objects = try objects(
+            of: "'\(description.kernel.name)'", cpu: cpu, pipeline: pipeline, efforts
+        ) { types, modules in
+            var emitter = PassEmitter(
+                description, lowering: lowering, cpu: cpu, types: types, module: modules[0], prepareModule: modules[1])
             defer { emitter.dispose() }
             emitter.emit()
-            for function in ["prepare", "span"] {
+            for (module, function) in zip(modules, ["span", "prepare"]) {
                 if let value = LLVMGetNamedFunction(module, "patchbay_\(function)") {
                     let symbol = "patchbay_\(function)_\(name)"
                     LLVMSetValueName2(value, symbol, symbol.utf8.count)
@@ -37,7 +43,17 @@ enum CodeGenerator {
         }
         guard let emitted else { throw KernelError(.compiler, "LLVM: out of memory") }
         return PassCode(
-            layout: emitted.layout, hoistedCount: emitted.hoistedCount, arithmetic: lowering.arithmetic, object: object)
+            layout: emitted.layout, hoistedCount: emitted.hoistedCount, arithmetic: lowering.arithmetic,
+            objects: objects)
+    }
+
+    /// How much LLVM does for good code.
+    enum Effort {
+        /// Instruction by instruction, no value in a register for longer than its block.
+        case none
+        /// Its level 1: what level 2 adds, another schedule after registers are given out, changes nothing on processors that
+        /// look ahead, for a fifth of the time.
+        case thorough
     }
 
     /// The object file of a module that `emit` fills.
@@ -46,6 +62,14 @@ enum CodeGenerator {
     static func object(
         of subject: String, cpu: TargetCPU, pipeline: String, _ emit: (LLVMTypes, LLVMModuleRef) -> Void
     ) throws(KernelError) -> [UInt8] {
+        try objects(of: subject, cpu: cpu, pipeline: pipeline, [.thorough]) { emit($0, $1[0]) }[0]
+    }
+
+    /// The object files of as many modules as there are efforts, which `emit` fills.
+    private static func objects(
+        of subject: String, cpu: TargetCPU, pipeline: String, _ efforts: [Effort],
+        _ emit: (LLVMTypes, [LLVMModuleRef]) -> Void
+    ) throws(KernelError) -> [[UInt8]] {
         LLVMHost.initialize()
         guard let context = LLVMContextCreate() else { throw KernelError(.compiler, "LLVM: out of memory") }
         defer { LLVMContextDispose(context) }
@@ -60,11 +84,27 @@ enum CodeGenerator {
                 Unmanaged<DiagnosticSink>.fromOpaque(sink).takeUnretainedValue().first = message
                 LLVMDisposeMessage(text)
             }, Unmanaged.passUnretained(problems).toOpaque())
-        guard let module = LLVMModuleCreateWithNameInContext("pass", context) else {
-            throw KernelError(.compiler, "LLVM: out of memory")
+        var modules: [LLVMModuleRef] = []
+        defer { for module in modules { LLVMDisposeModule(module) } }
+        for _ in efforts {
+            guard let module = LLVMModuleCreateWithNameInContext("pass", context) else {
+                throw KernelError(.compiler, "LLVM: out of memory")
+            }
+            modules.append(module)
         }
-        defer { LLVMDisposeModule(module) }
-        let machine = try targetMachine(cpu)
+        emit(LLVMTypes(context), modules)
+        var objects: [[UInt8]] = []
+        for (module, effort) in zip(modules, efforts) {
+            objects.append(try object(of: module, subject, cpu, effort, pipeline))
+        }
+        if let problem = problems.first { throw KernelError(.compiler, "LLVM: \(problem)") }
+        return objects
+    }
+
+    private static func object(
+        of module: LLVMModuleRef, _ subject: String, _ cpu: TargetCPU, _ effort: Effort, _ pipeline: String
+    ) throws(KernelError) -> [UInt8] {
+        let machine = try targetMachine(cpu, effort)
         defer { LLVMDisposeTargetMachine(machine) }
         let triple = LLVMGetTargetMachineTriple(machine)
         defer { LLVMDisposeMessage(triple) }
@@ -72,8 +112,6 @@ enum CodeGenerator {
         let dataLayout = LLVMCreateTargetDataLayout(machine)
         LLVMSetModuleDataLayout(module, dataLayout)
         LLVMDisposeTargetData(dataLayout)
-
-        emit(LLVMTypes(context), module)
         var message: UnsafeMutablePointer<CChar>?
         if LLVMVerifyModule(module, LLVMReturnStatusAction, &message) != 0 {
             let text = message.map { String(cString: $0) } ?? ""
@@ -95,12 +133,11 @@ enum CodeGenerator {
         }
         guard let buffer else { throw KernelError(.compiler, "LLVM made no code") }
         defer { LLVMDisposeMemoryBuffer(buffer) }
-        if let problem = problems.first { throw KernelError(.compiler, "LLVM: \(problem)") }
         let bytes = UnsafeRawBufferPointer(start: LLVMGetBufferStart(buffer), count: LLVMGetBufferSize(buffer))
         return [UInt8](bytes)
     }
 
-    private static func targetMachine(_ cpu: TargetCPU) throws(KernelError) -> LLVMTargetMachineRef {
+    private static func targetMachine(_ cpu: TargetCPU, _ effort: Effort) throws(KernelError) -> LLVMTargetMachineRef {
         if cpu.triple != nil { LLVMHost.initializeAllTargets() }
         let native = LLVMGetDefaultTargetTriple()
         defer { LLVMDisposeMessage(native) }
@@ -114,7 +151,8 @@ enum CodeGenerator {
         }
         guard
             let machine = LLVMCreateTargetMachine(
-                target, triple, cpu.name, cpu.features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall)
+                target, triple, cpu.name, cpu.features,
+                effort == .none ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall)
         else { throw KernelError(.compiler, "LLVM cannot target '\(cpu.name)'") }
         return machine
     }

@@ -16,7 +16,7 @@ public final class CompiledPass: Sendable {
     public let compileNanoseconds: Int64
     /// In which numbers the pass computes, and why.
     public let arithmetic: Arithmetic
-    /// Size of the machine code's object.
+    /// Size of the machine code's objects.
     public let codeBytes: Int
 
     let driver: PassDriver
@@ -33,7 +33,7 @@ public final class CompiledPass: Sendable {
         self.name = name
         self.linker = linker
         arithmetic = code.arithmetic
-        codeBytes = code.object.count
+        codeBytes = code.objects.reduce(0) { $0 + $1.count }
         driver = PassDriver(
             description: description, layout: code.layout, hoistedCount: code.hoistedCount, entries: entries)
     }

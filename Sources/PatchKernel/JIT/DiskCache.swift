@@ -10,7 +10,7 @@ import Synchronization
 struct DiskCache: Sendable {
     let directory: String
 
-    private static let magic: [UInt8] = Array("patchbay code 2\n".utf8)
+    private static let magic: [UInt8] = Array("patchbay code 3\n".utf8)
     private static let sizeLimit = 64 << 20
     private static let counter = Atomic(0)
 
@@ -41,13 +41,13 @@ struct DiskCache: Sendable {
             _ = layout.slot(slot, shift: right)
         }
         guard layout.slots.count == slotCount, let boundBits = reader.int(), let reason = reader.data(),
-            let object = reader.data()
+            let span = reader.data(), let prepare = reader.data()
         else { return nil }
         let bound = Double(bitPattern: UInt64(bitPattern: Int64(boundBits)))
         return PassCode(
             layout: layout, hoistedCount: hoisted,
             arithmetic: bound >= 0 ? .int16(bound: bound) : .float(reason: String(decoding: reason, as: UTF8.self)),
-            object: Array(object))
+            objects: [Array(span), Array(prepare)])
     }
 
     func store(_ code: PassCode, _ key: CodeKey) {
@@ -76,8 +76,10 @@ struct DiskCache: Sendable {
         append(Int(Int64(bitPattern: bound.bitPattern)))
         append(reason.utf8.count)
         body.append(contentsOf: reason.utf8)
-        append(code.object.count)
-        body.append(contentsOf: code.object)
+        for object in code.objects {
+            append(object.count)
+            body.append(contentsOf: object)
+        }
         var file = Self.magic
         withUnsafeBytes(of: Self.checksum(body[...]).littleEndian) { file.append(contentsOf: $0) }
         file.append(contentsOf: body)

@@ -6,8 +6,8 @@ import PatchMedia
 package final class ForeignPass: Sendable {
     package typealias EntryPoint = @convention(c) (UnsafeMutableRawPointer) -> Void
 
-    /// An ELF object with the functions `patchbay_prepare_pass` and `patchbay_span_pass`, which take the workspace.
-    package let object: [UInt8]
+    /// ELF objects with the functions `patchbay_span_pass` and `patchbay_prepare_pass`, which take the workspace.
+    package let objects: [[UInt8]]
     /// 8-byte words at the workspace's begin, some of them pointers into it.
     package let wordCount: Int
     /// Which word points to the dither table, of `ditherBytes` bytes.
@@ -35,7 +35,7 @@ package final class ForeignPass: Sendable {
                 return .failure(error)
             }
         }
-        object = code.object
+        objects = code.objects
         wordCount = code.layout.wordCount
         driver = PassDriver(
             description: description, layout: code.layout, hoistedCount: code.hoistedCount,

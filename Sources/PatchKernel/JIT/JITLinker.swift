@@ -42,9 +42,9 @@ final class JITLinker: @unchecked Sendable {
         throw KernelError(.compiler, "\(what): \(text.map { String(cString: $0) } ?? "unknown error")")
     }
 
-    /// Links an object whose entry points are `patchbay_prepare_NAME` and `patchbay_span_NAME`. Each load of a name
+    /// Links objects whose entry points are `patchbay_prepare_NAME` and `patchbay_span_NAME`. Each load of a name
     /// needs one `unload`; loading a name again shares the code.
-    func load(name: String, object: UnsafeRawBufferPointer) throws(KernelError) -> Code {
+    func load(name: String, objects: [[UInt8]]) throws(KernelError) -> Code {
         // Held across the link: links of different passes are rare and short, and LLVM serialises them anyway.
         let result: Result<Code, KernelError> = loaded.withLock { table in
             if let known = table[name] {
@@ -52,7 +52,7 @@ final class JITLinker: @unchecked Sendable {
                 return .success(known.code)
             }
             do throws(KernelError) {
-                let entry = try link(name: name, object: object)
+                let entry = try link(name: name, objects: objects)
                 table[name] = entry
                 return .success(entry.code)
             } catch {
@@ -85,14 +85,20 @@ final class JITLinker: @unchecked Sendable {
         return try result.get()
     }
 
-    private func link(name: String, object: UnsafeRawBufferPointer) throws(KernelError) -> Loaded {
+    private func link(name: String, objects: [[UInt8]]) throws(KernelError) -> Loaded {
         let dylib = LLVMOrcLLJITGetMainJITDylib(jit)
-        guard let tracker = LLVMOrcJITDylibCreateResourceTracker(dylib),
-            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                object.baseAddress?.assumingMemoryBound(to: CChar.self), object.count, name)
-        else { throw KernelError(.compiler, "cannot load machine code: out of memory") }
+        guard let tracker = LLVMOrcJITDylibCreateResourceTracker(dylib) else {
+            throw KernelError(.compiler, "cannot load machine code: out of memory")
+        }
         do throws(KernelError) {
-            try Self.check(LLVMOrcLLJITAddObjectFileWithRT(jit, tracker, buffer), "cannot load machine code")
+            for object in objects {
+                let buffer = object.withUnsafeBytes {
+                    LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                        $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count, name)
+                }
+                guard let buffer else { throw KernelError(.compiler, "cannot load machine code: out of memory") }
+                try Self.check(LLVMOrcLLJITAddObjectFileWithRT(jit, tracker, buffer), "cannot load machine code")
+            }
             let prepare = try address("patchbay_prepare_\(name)")
             let span = try address("patchbay_span_\(name)")
             return Loaded(code: Code(prepare: prepare, span: span), tracker: tracker, users: 1)

@@ -115,9 +115,9 @@ public final class KernelCompiler: Sendable {
         return dropped
     }
 
-    /// The object file that a pass is linked from: for looking at its instructions.
+    /// The object file of what a pass does for every chunk of pixels: for looking at its instructions.
     public func object(of description: PassDescription) throws(KernelError) -> [UInt8] {
-        try generate(description, name: "pass").object
+        try generate(description, name: "pass").objects[0]
     }
 
     private func generate(_ description: PassDescription, name: String) throws(KernelError) -> PassCode {
@@ -168,16 +168,9 @@ public final class KernelCompiler: Sendable {
         _ description: PassDescription, _ code: PassCode, _ key: CodeKey, _ origin: CompiledPass.Origin,
         _ start: Int64, _ linker: JITLinker
     ) throws(KernelError) -> CompiledPass {
-        var entries: Result<JITLinker.Code, KernelError> = .failure(KernelError(.compiler, "no code"))
-        code.object.withUnsafeBytes { bytes in
-            do throws(KernelError) {
-                entries = .success(try linker.load(name: key.name, object: bytes))
-            } catch {
-                entries = .failure(error)
-            }
-        }
+        let entries = try linker.load(name: key.name, objects: code.objects)
         return CompiledPass(
             description: description, origin: origin, compileNanoseconds: monotonicNanoseconds() - start,
-            code: code, name: key.name, linker: linker, entries: try entries.get())
+            code: code, name: key.name, linker: linker, entries: entries)
     }
 }

@@ -2,7 +2,7 @@ internal import CLLVM
 import PatchMedia
 
 /// Writes one pass as LLVM IR: `patchbay_prepare(context)` computes what is the same for all pixels of a frame,
-/// `patchbay_span(context)` computes a run of chunks of one row (two for 4:2:0 output).
+/// `patchbay_span(context)` computes a run of chunks of one row (two for 4:2:0 output). They are modules of their own.
 ///
 /// A chunk is `columns` × `rows` pixels, one lane a pixel, row by row. The code reads and writes whole chunks through
 /// the pointers in the context; the driver sees to it that they may be (see `PassDriver`).
@@ -10,6 +10,7 @@ struct PassEmitter {
     let description: PassDescription
     let cpu: TargetCPU
     let types: LLVMTypes
+    private let prepareModule: LLVMModuleRef
     let module: LLVMModuleRef
     var layout: PassLayout
     let program: ScalarProgram
@@ -44,12 +45,14 @@ struct PassEmitter {
     private var branches: UniformBranches?
 
     init(
-        _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef
+        _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef,
+        prepareModule: LLVMModuleRef
     ) {
         self.description = description
         self.cpu = cpu
         self.types = types
         self.module = module
+        self.prepareModule = prepareModule
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
@@ -159,7 +162,7 @@ struct PassEmitter {
         emitSpan(live.filter { program.rates[$0] != .frame && !branches.isInside.contains($0) })
     }
 
-    private mutating func beginFunction(_ name: String) -> LLVMValueRef {
+    private mutating func beginFunction(_ name: String, in module: LLVMModuleRef) -> LLVMValueRef {
         var parameters: [LLVMTypeRef?] = [types.pointer]
         let type = LLVMFunctionType(types.void, &parameters, 1, 0)
         let function = LLVMAddFunction(module, name, type)!
@@ -179,7 +182,13 @@ struct PassEmitter {
     }
 
     private mutating func emitPrepare(_ values: [Int]) {
-        let function = beginFunction("patchbay_prepare")
+        let function = beginFunction("patchbay_prepare", in: prepareModule)
+        let spanEntry = entry
+        entry = LLVMAssembler(types, prepareModule)
+        defer {
+            entry.dispose()
+            entry = spanEntry
+        }
         entry.move(to: LLVMAppendBasicBlockInContext(types.context, function, "entry"))
         let table = word(PassLayout.Word.hoisted, types.pointer)
         for index in values { scalars[index] = scalarValue(index) }
@@ -192,7 +201,7 @@ struct PassEmitter {
     }
 
     private mutating func emitSpan(_ values: [Int]) {
-        let function = beginFunction("patchbay_span")
+        let function = beginFunction("patchbay_span", in: module)
         let first = LLVMAppendBasicBlockInContext(types.context, function, "entry")!
         let loop = LLVMAppendBasicBlockInContext(types.context, function, "chunk")!
         let exit = LLVMAppendBasicBlockInContext(types.context, function, "exit")!
