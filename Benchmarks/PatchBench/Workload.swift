@@ -14,7 +14,7 @@ struct Workload: Hashable {
     var nearlyAll: Int
 
     /// Peers weigh alpha like the colours, which is right for premultiplied pictures only; so ours get such.
-    var treatsAlphaAlike: Bool { ["W2", "W2-20", "W4", "W7", "W9"].contains(name) }
+    var treatsAlphaAlike: Bool { ["W2", "W2-20", "W4", "W7", "W9", "W10-encode", "W10-both"].contains(name) }
 
     /// Every workload, in the table's order.
     static let all: [Workload] = [

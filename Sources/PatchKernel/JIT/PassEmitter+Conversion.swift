@@ -18,6 +18,7 @@ extension PassEmitter {
     // MARK: To R'G'B'
 
     mutating func emitDecoding(_ numbers: DecodeNumbers) {
+        if Self.decodesByColumns(description, roots, cpu) { return emitDecodingByColumns(numbers) }
         let stored = description.inputs[0]
         let key = ReadSlot(input: 0, plane: 0, dy: 0, edge: .clamp, rule: .direct)
         let bytes = rawRows(key, shift: 0, element: types.i8, bytes: 1, count: columns)

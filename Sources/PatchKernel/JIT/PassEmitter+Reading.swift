@@ -90,7 +90,7 @@ extension PassEmitter {
     }
 
     /// `count` elements of one row, `shift` samples of `bytes` bytes to the right of the chunk.
-    private mutating func rawRow(
+    mutating func rawRow(
         _ slot: Int, row: Int, shift: Int, element: LLVMTypeRef, bytes: Int, count: Int
     ) -> LLVMValueRef {
         let name = "row \(slot) \(row) \(shift)"

@@ -71,7 +71,9 @@ struct PassEmitter {
         } else {
             packing = nil
             packedRoot = nil
-            (columns, rows) = Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
+            (columns, rows) =
+                Self.decodesByColumns(description, lowering.roots, cpu)
+                ? (Self.columnsDecoded(cpu), 1) : Self.chunk(description, lowering, TapSharing(lowering.p), cpu)
         }
         laneOrder = Self.laneOrder(
             description, lowering.roots, isPacked: packedRoot != nil, cpu, columns: columns, rows: rows)

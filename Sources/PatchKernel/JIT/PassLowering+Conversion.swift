@@ -8,10 +8,12 @@ enum FormatConversion {
 }
 
 /// R = y + cr · redCr and so on, all times 32: y = (luma code − 128) · 256 · lumaFactor / 65536 + bias, and a chroma
-/// code, less 128 and times 256, times a factor / 65536.
+/// code, less 128 and times 256, times a factor / 65536. Or y = luma code · 256 · lumaFactor / 65536 + unsignedBias, and a chroma
+/// code, less 128 and times 128, times a factor / 32768, rounded.
 struct DecodeNumbers {
     var lumaFactor: Int
     var bias: Int
+    var unsignedBias: Int
     var redCr: Int
     var greenCb: Int
     var greenCr: Int
@@ -36,7 +38,8 @@ extension PassLowering {
     ///
     /// Proof of the bound: factors are rounded to 1/16384 of their size or better, each of the at most three products
     /// is cut at 1/32 of a code (whose mean is put back), so that the sum is less than 0.2 codes off before it is
-    /// rounded. Intermediate sums stay within 16 bits: |y| ≤ 9600, chroma products ≤ 128 · 2.2 · 32 = 9011 each.
+    /// rounded. (By columns, factors of odd ones are halved: 1/3000 or better of at most 50 codes for green, 1/13000 of 205 and
+    /// 258 for the others, and chroma's products are rounded to a 64th of a code.) Intermediate sums stay within 16 bits: |y| ≤ 9600, chroma products ≤ 128 · 2.2 · 32 = 9011 each.
     var conversion: FormatConversion? {
         guard let stored = description.inputs.first, description.inputs.count == 1 else { return nil }
         let (kernel, output) = (description.kernel, description.output)
@@ -66,6 +69,8 @@ extension PassLowering {
             lumaFactor: Int((luma * 256).rounded()),
             // Half a code to round, and what cutting the products loses on average.
             bias: Int(((128 - math.lumaOffset) * luma + 16 + 1).rounded()),
+            // Products of chroma are rounded there.
+            unsignedBias: Int((16.5 - math.lumaOffset * luma).rounded()),
             redCr: factor(math.redCr), greenCb: factor(math.greenCb), greenCr: factor(math.greenCr),
             blueCb: factor(math.blueCb))
     }

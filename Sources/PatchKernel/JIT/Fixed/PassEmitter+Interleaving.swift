@@ -78,7 +78,7 @@ extension PassEmitter {
     }
 
     /// The lower or upper halves of each 128 bits of two vectors, element by element.
-    private func unpacked(
+    func unpacked(
         _ a: LLVMValueRef, _ b: LLVMValueRef, perGroup: Int, _ isHigh: Bool, _ count: Int
     ) -> LLVMValueRef {
         body.shuffle(
