@@ -93,12 +93,11 @@ final class Crossfade: @unchecked Sendable {
             else { continue }
             images[0] = ImageReference(before)
             images[1] = ImageReference(after)
-            let rows = max(2, (output.height / (workers.count * 4) + 1) / 2 * 2)
             var job = BandJob(
                 pass: mix.pass, inputs: UnsafeBufferPointer(start: images, count: 2),
                 output: ImageReference(output), uniforms: UnsafePointer(progress),
-                context: FrameContext(time: tick.time.seconds, frame: tick.index), rows: output.height,
-                bandRows: rows)
+                context: FrameContext(time: tick.time.seconds, frame: tick.index), alignment: 2,
+                threads: workers.count)
             if let chroma = mix.chroma {
                 let (planes, format) = (chroma.description.planes, output.format.pixelFormat)
                 for side in 0..<2 { images[2 + side] = images[side].showing(planes, of: format) }

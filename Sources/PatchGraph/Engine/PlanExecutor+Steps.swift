@@ -33,7 +33,7 @@ extension PlanExecutor {
             workers.run(job, bands: group.bandCount, isSmall: frame.width * frame.height < Workers.smallestShared)
             return true
         }
-        guard let job = job(index, pass, frame, context) else { return false }
+        guard let job = job(index, pass, frame, context, threads: workers.count) else { return false }
         workers.run(job)
         return true
     }
@@ -47,13 +47,15 @@ extension PlanExecutor {
     }
 
     /// A pass over the pictures that are bound now.
-    private func job(_ index: Int, _ pass: CompiledPass, _ frame: Frame, _ context: FrameContext) -> BandJob? {
+    private func job(_ index: Int, _ pass: CompiledPass, _ frame: Frame, _ context: FrameContext, threads: Int)
+        -> BandJob?
+    {
         guard let uniformBase = uniforms.baseAddress else { return nil }
         let count = work[index].inputs.count
         var job = BandJob(
             pass: pass, inputs: UnsafeBufferPointer(start: images.baseAddress, count: count),
             output: ImageReference(frame), uniforms: UnsafePointer(uniformBase + work[index].uniformOffset),
-            context: context, rows: frame.height, bandRows: work[index].bandRows)
+            context: context, alignment: work[index].rowAlignment, threads: threads)
         if let chroma = work[index].chroma {
             job.chroma = ChromaJob(
                 pass: chroma, inputs: UnsafeBufferPointer(start: chromaImages.baseAddress, count: count),
@@ -213,7 +215,8 @@ extension PlanExecutor {
                 job(group, index, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
                 continue
             }
-            job(index, pass, frame, FrameContext(time: 0, frame: 0))?.run(band: 0)
+            // A band of eight threads' is enough.
+            job(index, pass, frame, FrameContext(time: 0, frame: 0), threads: 8)?.run(band: 0)
         }
         for slot in slots.indices { slots[slot] = nil }
     }

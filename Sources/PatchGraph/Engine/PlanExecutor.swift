@@ -34,7 +34,7 @@ final class PlanExecutor: @unchecked Sendable {
         var output: Int
         var releases: Range<Int>
         var uniformOffset = 0
-        var bandRows = 1
+        var rowAlignment = 1
         var isSeed = false
         var toleratesMissingInputs = false
         var ends: PassEnds?
@@ -68,6 +68,8 @@ final class PlanExecutor: @unchecked Sendable {
     /// Stands in for an input that has no picture.
     let nothing: ImageReference
     private let nothingFrame: Frame
+    /// No step lets a tick go without a picture, so that the one before need not be kept while the next is made.
+    private let isSteady: Bool
     /// Nanoseconds that each step took in this tick; −1 for one that did not run.
     let durations: UnsafeMutableBufferPointer<Int64>
     let sourceSlots: [Int?]
@@ -125,8 +127,7 @@ final class PlanExecutor: @unchecked Sendable {
                 work.chroma = pass.chroma
                 work.pool = pool(pass.output, owner: pass.nodes.joined(separator: "+"), held: pass.heldFrames)
                 work.uniformOffset = pass.uniformOffset
-                work.bandRows = Self.bandRows(
-                    alignment: pass.rowAlignment, height: plan.slots[pass.output].height, workers: workers)
+                work.rowAlignment = pass.rowAlignment
                 work.isSeed = pass.isSeed
                 work.ends = pass.ends
             case .process(let process): work.processor = process.processor
@@ -153,6 +154,7 @@ final class PlanExecutor: @unchecked Sendable {
             for index in bands.steps.dropLast() { steps[index].releases = 0..<0 }
         }
         poolKeys = keys
+        isSteady = steps.allSatisfy { $0.processor == nil && $0.frameOperation == nil }
         hasDemand = steps.contains { $0.operation != nil || $0.ends != nil }
         let nothing = Frame(allocating: VideoFormat(.gray8, width: 1, height: 1))
         nothingFrame = nothing
@@ -201,12 +203,6 @@ final class PlanExecutor: @unchecked Sendable {
         formerUniforms.deallocate()
         durations.deallocate()
         needed.deallocate()
-    }
-
-    /// About four bands a thread: fine enough to even out, coarse enough to keep whole cache lines of rows together.
-    private static func bandRows(alignment: Int, height: Int, workers: Int) -> Int {
-        let rows = (height + workers * 4 - 1) / (workers * 4)
-        return max(alignment, (rows + alignment - 1) / alignment * alignment)
     }
 
     /// What became of a tick.
@@ -277,6 +273,8 @@ final class PlanExecutor: @unchecked Sendable {
             parameters?.snapshot(at: tick.time.seconds, plan.uniformTargets, into: base)
         }
         let anyHeld = held.contains { $0 != nil }
+        // A sink that is done with its last frame lets the next one have the memory, which is still in the cache.
+        if isSteady, anyHeld { forgetResults() }
         for (index, slot) in sourceSlots.enumerated() {
             guard let slot else { continue }
             // A source that has not begun is blank where others are mixed with it, and absent where it is alone.
@@ -311,6 +309,13 @@ final class PlanExecutor: @unchecked Sendable {
         }
         memories.capture(from: slots)
         for slot in slots.indices { slots[slot] = nil }
+    }
+
+    private func forgetResults() {
+        for (index, slot) in sinkSlots.enumerated() where slot != nil {
+            results[index] = nil
+            delivered[index] = nil
+        }
     }
 
     func frame(forSink index: Int) -> Frame? { results[index] }

@@ -25,31 +25,37 @@ package struct BandJob: BandWork {
     var output: ImageReference
     var uniforms: UnsafePointer<Float>
     var context: FrameContext
-    /// Rows of the output, and rows a band (a multiple of the pass's row alignment).
+    /// Rows of the output.
     var rows: Int
-    var bandRows: Int
+    private let bands: RowBands
     /// The chroma planes' share of the same bands, where they are computed apart.
     var chroma: ChromaJob?
 
+    /// - Parameters:
+    ///   - alignment: bands begin on a multiple of this row: the pass's, or that of the passes for luma and chroma.
+    ///   - threads: which share the bands.
     package init(
         pass: CompiledPass, inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference,
-        uniforms: UnsafePointer<Float>, context: FrameContext, rows: Int, bandRows: Int
+        uniforms: UnsafePointer<Float>, context: FrameContext, alignment: Int, threads: Int
     ) {
         self.pass = pass
         self.inputs = inputs
         self.output = output
         self.uniforms = uniforms
         self.context = context
-        self.rows = rows
-        self.bandRows = bandRows
+        rows = output.height
+        bands = RowBands(rows: rows, alignment: alignment, threads: threads)
     }
 
-    package func run(band: Int) {
-        let first = band * bandRows
-        pass.run(
-            inputs: inputs, output: output, uniforms: uniforms, context: context,
-            rows: first..<min(rows, first + bandRows))
-        chroma?.run(self, first..<min(rows, first + bandRows))
+    var bandCount: Int { bands.count }
+    package func run(band: Int) { run(rows: bands[band]) }
+    /// All of it, on the caller's thread.
+    func runWhole() { run(rows: 0..<rows) }
+
+    private func run(rows: Range<Int>) {
+        guard !rows.isEmpty else { return }
+        pass.run(inputs: inputs, output: output, uniforms: uniforms, context: context, rows: rows)
+        chroma?.run(self, rows)
     }
 }
 
@@ -131,8 +137,8 @@ package final class Workers: @unchecked Sendable {
 
     /// Computes all rows of the job's output.
     package func run(_ job: BandJob) {
-        let bands = (job.rows + job.bandRows - 1) / job.bandRows
-        run(job, bands: bands, isSmall: job.rows * job.output.width < Self.smallestShared)
+        if count == 1 || job.rows * job.output.width < Self.smallestShared { return job.runWhole() }
+        run(job, bands: job.bandCount, isSmall: false)
     }
 
     /// Does all bands of the work.

@@ -74,12 +74,10 @@ public struct RenderWorkers {
         _ pass: CompiledPass, inputs: UnsafeBufferPointer<ImageReference>, output: ImageReference,
         uniforms: UnsafePointer<Float>, context: FrameContext
     ) {
-        let alignment = pass.rowAlignment
-        let rows = (output.height + workers.count * 4 - 1) / (workers.count * 4)
         workers.run(
             BandJob(
-                pass: pass, inputs: inputs, output: output, uniforms: uniforms, context: context, rows: output.height,
-                bandRows: max(alignment, (rows + alignment - 1) / alignment * alignment)))
+                pass: pass, inputs: inputs, output: output, uniforms: uniforms, context: context,
+                alignment: pass.rowAlignment, threads: workers.count))
     }
 
     /// Does bands 0 ..< `bands` of any work, several at a time. The result must not depend on who does which.
