@@ -68,7 +68,9 @@ import Testing
         for (row, wanted) in zip(heard, expected) {
             let count = min(row.count - shift, wanted.count)
             guard count > 10_000 else { return .infinity }
-            for index in (shift == 0 ? 0 : 4_800)..<count { worst = max(worst, abs(row[index + shift] - wanted[index])) }
+            for index in (shift == 0 ? 0 : 4_800)..<count {
+                worst = max(worst, abs(row[index + shift] - wanted[index]))
+            }
         }
         return worst
     }

@@ -62,9 +62,14 @@ import Testing
             steady += try still.heard(ticks: 8).map { Array($0.dropFirst(4_800)) }
         }
         let limit = ClickLimit(steady).fading(over: 960, nested: 3)
+        let isFinite = heard[0].allSatisfy { $0.isFinite }
+        #expect(isFinite)
+        #expect(heard[0] == heard[1], "both sides of the sources are the same")
         for channel in 0...1 {
             let found = clicks(heard[channel], above: limit)
-            #expect(found.isEmpty, "seed \(seed), limit \(limit), ticks \(found.map { ($0.sample / 1600, $0.sample % 1600, $0.bend) })")
+            #expect(
+                found.isEmpty,
+                "seed \(seed), limit \(limit), ticks \(found.map { ($0.sample / 1600, $0.sample % 1600, $0.bend) })")
         }
         #expect(limit < 0.02)
     }

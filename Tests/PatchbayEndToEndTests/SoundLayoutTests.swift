@@ -12,7 +12,8 @@ import Testing
         try Program.run(
             "ffmpeg",
             [
-                "-v", "error", "-f", "lavfi", "-i", "aevalsrc=\(waves):channel_layout=\(layout):sample_rate=48000:duration=3",
+                "-v", "error", "-f", "lavfi", "-i",
+                "aevalsrc=\(waves):channel_layout=\(layout):sample_rate=48000:duration=3",
                 "-c:a", "pcm_s24le", file,
             ])
     }
@@ -28,8 +29,11 @@ import Testing
 
     private func layout(of file: String) throws -> String {
         try Program.run(
-            "ffprobe", ["-v", "error", "-select_streams", "a", "-show_entries", "stream=channels,channel_layout",
-                "-of", "csv=p=0", file]
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "a", "-show_entries", "stream=channels,channel_layout",
+                "-of", "csv=p=0", file,
+            ]
         ).text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -69,7 +73,8 @@ import Testing
         let heard = try samples(file, channels: channels)
         for channel in 0..<channels {
             // AAC cuts the low-frequency channel off where that is below the tone, but keeps nothing else there.
-            for (other, frequency) in Self.frequencies.prefix(channels).enumerated() where channel != 3 || codec == "pcm" {
+            for (other, frequency) in Self.frequencies.prefix(channels).enumerated()
+            where channel != 3 || codec == "pcm" {
                 let expected = other == channel ? 0.1 : 0
                 let amplitude = amplitude(heard[channel].dropFirst(48_000).prefix(48_000), frequency)
                 #expect(abs(amplitude - expected) < 0.01, "\(frequency) Hz in channel \(channel): \(amplitude)")
@@ -99,8 +104,10 @@ import Testing
         try codes.withUnsafeBytes { Data($0) }.write(to: URL(fileURLWithPath: directory.file("codes.s16")))
         try Program.run(
             "ffmpeg",
-            ["-v", "error", "-f", "s16le", "-ar", "48000", "-ac", "2", "-i", directory.file("codes.s16"),
-                directory.file("codes.wav")])
+            [
+                "-v", "error", "-f", "s16le", "-ar", "48000", "-ac", "2", "-i", directory.file("codes.s16"),
+                directory.file("codes.wav"),
+            ])
         let run = try GraphRun(
             """
             local crush = audio.kernel { params = { limit = { 0.05, min = 0, max = 1 } },

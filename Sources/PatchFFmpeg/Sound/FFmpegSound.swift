@@ -134,8 +134,9 @@ public enum FFmpegSound {
                     gain("high", "High shelf"), frequency("highFrequency", 8000),
                 ], ports: ["audio"])
         ) { _ in
+            // A filter that begins without a frequency would begin with whatever is in memory (`SoundChain.checkBiquads`).
             (
-                "highpass@cut,bass@low,equalizer@mid=t=q,equalizer@presence=t=q,treble@high",
+                "highpass@cut,bass@low,equalizer@mid=f=500:t=q,equalizer@presence=f=3000:t=q,treble@high",
                 [
                     SoundKnob(0, "highpass@cut", "frequency") { Double(max(10, $0)) },
                     SoundKnob(0, "highpass@cut", "mix") { $0 > 0 ? 1 : 0 },

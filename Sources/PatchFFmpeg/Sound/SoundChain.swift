@@ -105,6 +105,7 @@ final class SoundChain {
         }
         status = avfilter_graph_config(graph, nil)
         guard status >= 0 else { throw failure("cannot be set up", status) }
+        try checkBiquads(graph)
     }
 
     private func make(
