@@ -44,10 +44,10 @@ static inline int64_t patch_now(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// Notes the innermost Lua line of a script (chunks named "=…" are our own library). Allocates nothing.
+// Notes the innermost Lua line of a script (chunks named "=…" are our own library). Allocates nothing. Where no line runs, as while
+// a stack that overflowed is made smaller again, the note stays as it was.
 static inline void patch_note_place(patch_guard *guard, lua_State *L) {
     lua_Debug ar;
-    guard->line = 0;
     for (int level = 0; level < 64 && lua_getstack(L, level, &ar); level++) {
         lua_getinfo(L, "Sl", &ar);
         if (ar.currentline > 0 && ar.source[0] != '=') {

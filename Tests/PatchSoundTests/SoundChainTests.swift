@@ -198,7 +198,9 @@ import Testing
     @Test(arguments: [
         ("amovie=/etc/passwd", "may not be used"), ("arnndn=m=x", "may not be used"), ("atempo=2", "may not be used"),
         ("equaliser=f=1", "did you mean 'equalizer'?"), ("equalizer=nonsense=1", "Option"),
-        ("asplit[a][b]", "open ends"), ("hflip", "may not be used"), ("dynaudnorm=f=8000:g=301", "holds back"),
+        ("asplit[a][b]", "open ends"), ("equalizer=t=q", "frequency"),
+        ("bass=f=30000", "frequency"), ("treble=w=0", "width"), ("hflip", "may not be used"),
+        ("dynaudnorm=f=8000:g=301", "holds back"),
     ])
     func mistakesNameTheNode(_ chain: String, _ words: String) throws {
         var run = SoundRun(["tone": ToneSource(sine(440))], kinds: FFmpegSound.kinds)

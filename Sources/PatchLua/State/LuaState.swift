@@ -174,6 +174,7 @@ final class LuaState {
         box.pointee.deadline = patch_now() + Int64(min(3600, max(0.001, seconds)) * 1e9)
         box.pointee.expired = 0
         box.pointee.exhausted = 0
+        box.pointee.line = 0
         patch_arm(pointer)
         let status = patch_call(pointer, Int32(arguments), Int32(results), 0)
         box.pointee.deadline = 0
