@@ -38,6 +38,8 @@ struct Interleaving {
 
     /// About this long is each turn.
     static let turnMilliseconds = 12.0
+    /// So long runs each before it counts: the system needs as long to spread new threads over the cores.
+    static let warmingMilliseconds = 250.0
 
     /// - Returns: one timing for each competitor; those that fail or are far behind others of their group ran less.
     func measure(_ competitors: [Competitor], check: (Competitor, [UInt8]) -> (Difference?, String?)) -> [Timing] {
@@ -46,7 +48,13 @@ struct Interleaving {
         var turns: [Int] = []
         for (index, competitor) in competitors.enumerated() {
             do {
-                let first = try competitor.run(2).min() ?? 1
+                var first = try competitor.run(2).min() ?? 1
+                var warming = 2 * first
+                while warming < Self.warmingMilliseconds {
+                    let more = try competitor.run(2)
+                    warming += more.reduce(0, +)
+                    first = min(first, more.min() ?? first)
+                }
                 turns.append(max(1, min(20, Int(Self.turnMilliseconds / max(0.01, first)))))
                 (timings[index].difference, timings[index].problem) = check(competitor, try competitor.output())
             } catch {
