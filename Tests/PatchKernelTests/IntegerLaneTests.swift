@@ -132,6 +132,45 @@ import Testing
         }
     }
 
+    /// Colour freed of its alpha has no terms of its own, and is yet no constant: beside grey, in minima, maxima and
+    /// choices, it counts as what it is.
+    @Test(arguments: processors) func colorFreedOfItsAlphaIsNoConstant(_ processor: String?) throws {
+        let compiler = KernelCompiler(CompilerOptions(processor: processor))
+        let (image, grey) = (TestPicture(.rgba, 259, 256), TestPicture(.gray8, 259, 256))
+        image.fill { _, x, y in x % 4 == 3 ? y : [y, y * x / 4 % 256 * y / 255, (x * 7 + y) % 256 * y / 255][x % 4] }
+        grey.fill { _, x, y in (x * 3 + y * 5) % 256 }
+        for word in ["min", "max", "select"] {
+            var b = KernelBuilder(
+                name: word, inputs: [InputDeclaration(name: "image"), InputDeclaration(name: "grey")])
+            let (color, other) = (try b.swizzle(b.current(0), "rgb"), try b.swizzle(b.current(1), "rgb"))
+            let alpha = try b.swizzle(b.current(0), "a")
+            let isOther = try b.apply(.lt, [alpha, b.constant(Float(0.3))])
+            let result =
+                word == "select"
+                ? try b.select(isOther, other, color) : try b.apply(word == "min" ? .min : .max, [color, other])
+            let kernel = try b.finish(try b.construct(.vec4, [result, alpha]))
+            let pass = try compiler.compile(
+                PassDescription(
+                    kernel: kernel, inputs: [PassInput(format: .rgba), PassInput(format: .gray8, color: .srgb)],
+                    output: PassOutput(format: .rgba)))
+            let output = TestPicture(.rgba, 259, 256)
+            run(pass, [image, grey], output, bands: 2)
+            var worst = 0.0
+            for y in 0..<256 {
+                for x in 0..<259 * 4 where x % 4 < 3 {
+                    let alpha = Double(image[0, x / 4 * 4 + 3, y]) / 255
+                    let color = alpha > 0 ? Double(image[0, x, y]) / 255 / alpha : 0
+                    let other = Double(grey[0, x / 4, y]) / 255
+                    let real =
+                        word == "min"
+                        ? min(color, other) : word == "max" ? max(color, other) : alpha < 0.3 ? other : color
+                    worst = max(worst, abs(Double(output[0, x, y]) - real * alpha * 255))
+                }
+            }
+            #expect(worst <= 1, "\(word), \(pass.arithmetic)")
+        }
+    }
+
     /// What is not provable says why.
     @Test func refusalsSayWhy() throws {
         func arithmetic(_ kernel: Kernel, _ output: PassOutput = PassOutput(format: .rgba)) throws -> Arithmetic {

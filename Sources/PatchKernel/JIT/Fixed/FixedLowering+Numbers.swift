@@ -266,11 +266,11 @@ extension FixedLowering {
         _ a: S, _ b: S
     ) throws(FixedRefusal) -> (a: Int, b: Int, scale: Double, error: Double) {
         let (x, y) = (try linear(a), try linear(b))
-        if y.terms.isEmpty && y.frame == nil, !x.isConstant {
+        if y.isConstant, !x.isConstant {
             let pair = try aligned(number(of: x, bounds: p.bounds[a.index]), to: y.constant)
             return (pair.0, pair.1, pair.2, pair.3)
         }
-        if x.terms.isEmpty && x.frame == nil, !y.isConstant {
+        if x.isConstant, !y.isConstant {
             let pair = try aligned(number(of: y, bounds: p.bounds[b.index]), to: x.constant)
             return (pair.1, pair.0, pair.2, pair.3)
         }
