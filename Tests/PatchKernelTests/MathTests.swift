@@ -5,55 +5,6 @@ import Testing
 
 /// GLSL's functions as machine code against double precision, over each function's domain.
 @Suite struct MathTests {
-    struct Function: Sendable {
-        var name: String
-        var operation: Operation
-        var domain: ClosedRange<Double>
-        /// Second argument, where there is one.
-        var second: Double?
-        var exact: @Sendable (Double) -> Double
-        /// Largest |error| / max(|exact|, floor).
-        var bound: Double
-        var floor: Double
-    }
-
-    static let functions: [Function] = [
-        Function(name: "exp2", operation: .exp2, domain: -20...20, exact: { exp2($0) }, bound: 2.5e-7, floor: 0),
-        Function(name: "exp", operation: .exp, domain: -10...10, exact: { exp($0) }, bound: 1.2e-6, floor: 0),
-        Function(name: "log2", operation: .log2, domain: 1e-6...1e6, exact: { log2($0) }, bound: 3e-7, floor: 0.1),
-        Function(
-            name: "log2 near 1", operation: .log2, domain: 0.7...1.4, exact: { log2($0) }, bound: 4e-7, floor: 1e-3),
-        Function(name: "log", operation: .log, domain: 1e-6...1e6, exact: { log($0) }, bound: 3e-7, floor: 0.1),
-        Function(
-            name: "pow 0.9", operation: .pow, domain: 1e-3...4, second: 0.9, exact: { pow($0, Double(Float(0.9))) },
-            bound: 1.5e-6,
-            floor: 0),
-        Function(
-            name: "pow 2.4", operation: .pow, domain: 1e-3...4, second: 2.4, exact: { pow($0, Double(Float(2.4))) },
-            bound: 3e-6,
-            floor: 0),
-        Function(
-            name: "pow 1/2.4", operation: .pow, domain: 1e-4...4, second: 1 / 2.4,
-            exact: { pow($0, Double(Float(1 / 2.4))) },
-            bound: 1e-6, floor: 0),
-        Function(name: "sin", operation: .sin, domain: -100...100, exact: { sin($0) }, bound: 3e-7, floor: 1),
-        Function(name: "cos", operation: .cos, domain: -100...100, exact: { cos($0) }, bound: 3e-7, floor: 1),
-        Function(name: "tan", operation: .tan, domain: -1.5...1.5, exact: { tan($0) }, bound: 1e-6, floor: 1),
-        Function(name: "asin", operation: .asin, domain: -1...1, exact: { asin($0) }, bound: 5e-7, floor: 1),
-        Function(name: "acos", operation: .acos, domain: -1...1, exact: { acos($0) }, bound: 5e-7, floor: 1),
-        Function(name: "atan", operation: .atan, domain: -20...20, exact: { atan($0) }, bound: 3e-7, floor: 0.1),
-        Function(
-            name: "atan2 y, -0.7", operation: .atan, domain: -3...3, second: -0.7,
-            exact: { atan2($0, Double(Float(-0.7))) },
-            bound: 3e-7, floor: 0.1),
-        Function(name: "sqrt", operation: .sqrt, domain: 0...100, exact: { sqrt($0) }, bound: 1e-7, floor: 0),
-        Function(
-            name: "fastSqrt", operation: .fastSqrt, domain: 1e-4...100, exact: { sqrt($0) }, bound: 4.9e-4, floor: 0),
-        Function(
-            name: "inversesqrt", operation: .inversesqrt, domain: 1e-3...100, exact: { 1 / sqrt($0) }, bound: 2e-7,
-            floor: 0),
-    ]
-
     /// The function at `count` points, read out through two half floats: the rounded value and a thousand times what
     /// that leaves over, so that errors of single precision can be seen.
     private func evaluate(_ function: Function, at points: [Float]) throws -> [Double] {
@@ -70,9 +21,7 @@ import Testing
             let isHere = try b.apply(.eq, [column, b.constant(Int32(index))])
             x = try b.select(isHere, b.uniform(index), x)
         }
-        var arguments = [x]
-        if let second = function.second { arguments.append(b.constant(Float(second))) }
-        let y = try b.apply(function.operation, arguments)
+        let y = try function.value(&b, x)
         // Bring |y| into the range of halves by a power of two, then split into three parts of 11 bits.
         let scale = try b.apply(.exp2, [b.apply(.neg, [b.apply(.floor, [b.apply(.log2, [b.apply(.abs, [y])])])])])
         let scaled = try b.apply(.mul, [y, scale])
@@ -116,27 +65,6 @@ import Testing
         }
     }
 
-    /// Where the output has 8 bits, shorter polynomials serve. Bounds are on the absolute error; 8-bit codes are 3.9e-3
-    /// apart.
-    static let coarse: [Function] = [
-        Function(name: "exp2", operation: .exp2, domain: -8...0, exact: { exp2($0) }, bound: 3e-6, floor: 1),
-        Function(name: "exp", operation: .exp, domain: -6...0, exact: { exp($0) }, bound: 3e-6, floor: 1),
-        Function(name: "log2", operation: .log2, domain: 1e-4...1, exact: { log2($0) }, bound: 8e-6, floor: 1e9),
-        Function(name: "log", operation: .log, domain: 1e-4...1, exact: { log($0) }, bound: 6e-6, floor: 1e9),
-        Function(
-            name: "pow 0.45", operation: .pow, domain: 1e-4...1, second: 0.45, exact: { pow($0, Double(Float(0.45))) },
-            bound: 6e-6, floor: 1),
-        Function(
-            name: "pow 0.9", operation: .pow, domain: 1e-4...1, second: 0.9, exact: { pow($0, Double(Float(0.9))) },
-            bound: 8e-6, floor: 1),
-        Function(
-            name: "pow 2.4", operation: .pow, domain: 1e-4...1, second: 2.4, exact: { pow($0, Double(Float(2.4))) },
-            bound: 1.5e-5, floor: 1),
-        Function(name: "sin", operation: .sin, domain: -7...7, exact: { sin($0) }, bound: 1e-6, floor: 1),
-        Function(name: "atan", operation: .atan, domain: -20...20, exact: { atan($0) }, bound: 2e-6, floor: 1e9),
-        Function(name: "sqrt", operation: .sqrt, domain: 0...1, exact: { sqrt($0) }, bound: 1e-6, floor: 1),
-    ]
-
     /// The function as a kernel that writes 8 bits computes it: what it gives, brought to 0…1 by a scale and an offset,
     /// is cut into three bytes, which red, green and blue carry.
     private func evaluateForBytes(_ function: Function, at points: [Float], _ range: ClosedRange<Double>) throws
@@ -151,9 +79,7 @@ import Testing
         for index in 1..<chunk {
             x = try b.select(b.apply(.eq, [column, b.constant(Int32(index))]), b.uniform(index), x)
         }
-        var arguments = [x]
-        if let second = function.second { arguments.append(b.constant(Float(second))) }
-        let y = try b.apply(function.operation, arguments)
+        let y = try function.value(&b, x)
         // A power of two as scale, so that nothing is lost but the offset's rounding.
         let scale = exp2(-(log2(range.upperBound - range.lowerBound)).rounded(.up) - 1)
         let offset = Float(0.25 - range.lowerBound * scale)
@@ -276,5 +202,14 @@ import Testing
             #expect(worst <= function.bound, "\(function.name) at \(place)")
         }
         print(table)
+    }
+
+    /// No word of the language is left out: what is not in the table works on truth values, whole numbers or bits.
+    @Test func tableIsComplete() {
+        let others: Set<Operation> = [
+            .lt, .le, .gt, .ge, .eq, .ne, .and, .or, .not, .any, .all, .toInt, .toFloat, .toBool, .hash,
+        ]
+        let missing = Set(Operation.allCases).subtracting(Self.functions.map(\.operation)).subtracting(others)
+        #expect(missing.isEmpty, "not in the table: \(missing.map(\.rawValue).sorted())")
     }
 }
