@@ -32,7 +32,8 @@ let package = Package(
         .systemLibrary(name: "CLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
         .systemLibrary(name: "CFFmpeg", pkgConfig: "libavdevice", providers: [.apt(["libavdevice-dev"])]),
         .systemLibrary(name: "CLLVM", pkgConfig: "patchbay-llvm", providers: [.apt(["llvm-19-dev"])]),
-        // What Patchbay and patchbay-guest share; no library behind it.
+        // No library behind these: what Swift's own module of the C library leaves out, and what Patchbay and patchbay-guest share.
+        .systemLibrary(name: "CGlibc"),
         .systemLibrary(name: "CFrei0r"),
         .systemLibrary(name: "CPango", pkgConfig: "patchbay-pango", providers: [.apt(["libpango1.0-dev"])]),
         // No pkgConfig: sdl2.pc has a flag that SwiftPM refuses with a warning, and the default paths suffice.
@@ -40,6 +41,7 @@ let package = Package(
 
         .systemLibrary(name: "CSpeexDSP", pkgConfig: "speexdsp", providers: [.apt(["libspeexdsp-dev"])]),
         .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 
         module("PatchMedia", ""),
         module("PatchKernel", "CLLVM PatchMedia"),
@@ -55,7 +57,7 @@ let package = Package(
             "Patchbay",
             "PatchMedia PatchKernel PatchGraph PatchFilters PatchFFmpeg PatchFrei0r PatchDisplay PatchSound PatchText PatchLua"
         ),
-        program("PatchbayCLI", "Patchbay"),
+        program("PatchbayCLI", "CGlibc CMicrohttpd Patchbay"),
         program("PatchbayExample", "Patchbay"),
 
         // Runs a frei0r plugin in a process of its own.

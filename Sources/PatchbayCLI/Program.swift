@@ -14,6 +14,7 @@ struct Program {
     static let version = "0.1.0"
 
     static func main() {
+        Allocator.prepare()
         Signals.prepare()
         let console = Console()
         exit(run(Array(CommandLine.arguments.dropFirst()), console).rawValue)

@@ -1,0 +1,3 @@
+// What the C library has and Swift's module of it leaves out.
+#pragma once
+#include <malloc.h>
