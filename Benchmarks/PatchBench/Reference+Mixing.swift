@@ -22,6 +22,7 @@ extension Reference {
         case "W3-guided": return finished(guided(picture(""), rows: workload.checkedRows(height: pictures.height)))
         case "W4":
             guard let frame = pictures.byName["overlay"] else { return [] }
+            if workload.format == .yuv420p { return over(pictures.yuv420p, RealPicture(frame)) }
             return finished(over(picture(""), RealPicture(frame)))
         case "W7": return quarters(workload, pictures)
         case "W8": return finished(keyed(picture("key-"), picture("b-")))
@@ -111,6 +112,32 @@ extension Reference {
             }
         }
         return result
+    }
+
+    /// The same on the planes of a limited-range picture: the upper one is brought to components and to chroma's size, and its alpha
+    /// with it, so that what lies below keeps its codes.
+    private static func over(_ base: Frame, _ overlay: RealPicture) -> [UInt8] {
+        let components = components(of: overlay)
+        var upper = RealPicture(width: base.width, height: base.height, channels: 4)
+        let (left, top) = (Overlay.x(base.width), Overlay.y(base.height))
+        for y in 0..<overlay.height {
+            for x in 0..<overlay.width {
+                for c in 0..<3 { upper[c, left + x, top + y] = components[c, x, y] }
+                upper[3, left + x, top + y] = overlay[3, x, y]
+            }
+        }
+        var alpha = upper
+        alpha.channels = [upper.channels[3]]
+        let small = subsampled(upper, channel: 3)
+        return (0..<3).flatMap { plane -> [UInt8] in
+            let (offset, scale) = plane == 0 ? (16.0, 219.0) : (128.0, 224.0)
+            var result = RealPicture(plane: plane, of: base, offset: offset, scale: scale)
+            let (color, cover) = plane == 0 ? (upper, alpha) : (subsampled(upper, channel: plane), small)
+            for i in result.channels[0].indices {
+                result.channels[0][i] = color.channels[0][i] + result.channels[0][i] * (1 - cover.channels[0][i])
+            }
+            return result.codes(0, offset: offset, scale: scale)
+        }
     }
 
     private static func faded(_ from: RealPicture, _ to: RealPicture) -> RealPicture {

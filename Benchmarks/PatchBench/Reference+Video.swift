@@ -54,6 +54,11 @@ extension Reference {
 
     /// R'G'B' to limited-range codes.
     static func encode(_ picture: RealPicture) -> Codes {
+        Codes(bytes: subsampled(components(of: picture), range: .limited))
+    }
+
+    /// R'G'B' to Y', Cb, Cr.
+    static func components(of picture: RealPicture) -> RealPicture {
         var components = RealPicture(width: picture.width, height: picture.height, channels: 3)
         let (red, blue) = (0.299, 0.114)
         for i in 0..<picture.width * picture.height {
@@ -63,25 +68,30 @@ extension Reference {
             components.channels[1][i] = (b - y) / (2 * (1 - blue))
             components.channels[2][i] = (r - y) / (2 * (1 - red))
         }
-        return Codes(bytes: subsampled(components, range: .limited))
+        return components
     }
 
-    /// Y' codes, then Cb and Cr filtered by [1 2 1] across and [1 1] down.
+    /// A channel at chroma's size, filtered by [1 2 1] across and [1 1] down.
+    static func subsampled(_ picture: RealPicture, channel c: Int) -> RealPicture {
+        let (width, height) = ((picture.width + 1) / 2, (picture.height + 1) / 2)
+        var small = RealPicture(width: width, height: height, channels: 1)
+        for y in 0..<height {
+            for x in 0..<width {
+                func row(_ y: Int) -> Double {
+                    (picture[c, 2 * x - 1, y] + 2 * picture[c, 2 * x, y] + picture[c, 2 * x + 1, y]) / 4
+                }
+                small[0, x, y] = (row(2 * y) + row(2 * y + 1)) / 2
+            }
+        }
+        return small
+    }
+
+    /// Y' codes, then Cb and Cr at their size.
     static func subsampled(_ components: RealPicture, range: ColorSpec.Range) -> [UInt8] {
         let scale = scales(range)
         var result = components.codes(0, offset: scale.offset, scale: scale.luma)
-        let (width, height) = ((components.width + 1) / 2, (components.height + 1) / 2)
         for c in 1...2 {
-            var small = RealPicture(width: width, height: height, channels: 1)
-            for y in 0..<height {
-                for x in 0..<width {
-                    func row(_ y: Int) -> Double {
-                        (components[c, 2 * x - 1, y] + 2 * components[c, 2 * x, y] + components[c, 2 * x + 1, y]) / 4
-                    }
-                    small[0, x, y] = (row(2 * y) + row(2 * y + 1)) / 2
-                }
-            }
-            result += small.codes(0, offset: 128, scale: scale.chroma)
+            result += subsampled(components, channel: c).codes(0, offset: 128, scale: scale.chroma)
         }
         return result
     }

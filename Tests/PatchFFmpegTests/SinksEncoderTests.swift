@@ -249,4 +249,46 @@ struct BitrateControllerTests {
         let trace = simulate(&controller, capacity: 1e5, seconds: 60, from: 0, queue: &queue)
         #expect(trace.last == 500_000)
     }
+
+    /// Frames that go in before the first packet comes out.
+    @Test("low latency holds no picture back", arguments: ["h264", "h265"])
+    func lowLatency(codec: String) throws {
+        let folder = try TemporaryDirectory()
+        func held(_ latency: String) throws -> Int {
+            let sink = try makeSink(
+                "publisher",
+                [
+                    "url": .string(folder.file("\(codec)-\(latency).m3u8")), "codec": .string(codec),
+                    "latency": .string(latency), "speed": .string("ultrafast"), "audio": .string("none"),
+                ])
+            let feeder = try Feeder(sink, sound: false)
+            let measured = try #require(sink as? any MeasuredSink)
+            for count in 1...60 {
+                try feeder.feed(count: 1)
+                var statistics = NodeStatistics(id: "out", kind: "")
+                measured.fill(&statistics)
+                if let output = statistics.output, output.encodeP99 > 0 {
+                    feeder.finish()
+                    return count
+                }
+            }
+            feeder.finish()
+            return 61
+        }
+        #expect(try held("low") == 1)
+        #expect(try held("normal") > 10)
+    }
+
+    @Test("low latency is refused where the codec has none")
+    func lowLatencyOfAV1() throws {
+        let error = try #require(throws: PatchError.self) {
+            try makeSink(
+                "publisher",
+                [
+                    "url": .string("a.m3u8"), "segments": .string("fmp4"), "codec": .string("av1"),
+                    "latency": .string("low"),
+                ])
+        }
+        #expect(error.remedy.contains("leave latency out") && error.node == "out")
+    }
 }

@@ -139,17 +139,21 @@ struct SinksHLSTests {
                 && access(folder.file("high.m3u8"), R_OK) == 0 && access(folder.file("low.m3u8"), R_OK) == 0
         }
         let text = String(decoding: try master.contentsOfFile(), as: UTF8.self)
+        let codecs = try ["high", "low"].map { try codecByTracer(folder.file("\($0).m3u8")) + ",MP4A.40.2" }
         #expect(
-            text == """
+            text.uppercased()
+                == """
                 #EXTM3U
                 #EXT-X-VERSION:6
                 #EXT-X-INDEPENDENT-SEGMENTS
-                #EXT-X-STREAM-INF:BANDWIDTH=800800,AVERAGE-BANDWIDTH=728000,RESOLUTION=320x240,FRAME-RATE=30.000
+                #EXT-X-STREAM-INF:BANDWIDTH=800800,AVERAGE-BANDWIDTH=728000,RESOLUTION=320x240,FRAME-RATE=30.000,\
+                CODECS="\(codecs[0])"
                 high.m3u8
-                #EXT-X-STREAM-INF:BANDWIDTH=360800,AVERAGE-BANDWIDTH=328000,RESOLUTION=160x120,FRAME-RATE=30.000
+                #EXT-X-STREAM-INF:BANDWIDTH=360800,AVERAGE-BANDWIDTH=328000,RESOLUTION=160x120,FRAME-RATE=30.000,\
+                CODECS="\(codecs[1])"
                 low.m3u8
 
-                """)
+                """.uppercased())
         let (server, port) = try serve(folder.path)
         let played = try run(
             "ffmpeg",
@@ -170,6 +174,69 @@ struct SinksHLSTests {
         }
         for feed in feeds { try feed.stop() }
         server.signal(SIGKILL)
+    }
+
+    /// Profile, constraints and level of a stream's H.264, as FFmpeg's bitstream tracer reads them, in RFC 6381's form.
+    private func codecByTracer(_ playlist: String) throws -> String {
+        let text = try run(
+            "ffmpeg",
+            [
+                "-live_start_index", "0", "-i", playlist, "-t", "1", "-map", "0:v", "-c", "copy", "-bsf:v",
+                "trace_headers",
+                "-f", "null", "-",
+            ]
+        ).errorText
+        let set = try #require(text.range(of: "Sequence Parameter Set").map { text[$0.upperBound...] }, "\(text)")
+        func bits(_ name: String) throws -> String {
+            let line = try #require(set.split(separator: "\n").first { $0.contains(" \(name) ") }, "\(name)")
+            return String(try #require(line.split(separator: " ").dropLast(2).last))
+        }
+        let flags = try (0...5).map { try bits("constraint_set\($0)_flag") }.joined() + "00"
+        return try "AVC1."
+            + [bits("profile_idc"), flags, bits("level_idc")].map {
+                String(format: "%02X", try #require(Int($0, radix: 2)))
+            }.joined()
+    }
+
+    /// Writes the codec of an MP4 header as RFC 6381 does, from its hvcC or av1C box.
+    private static let codecOfBox = """
+        import sys
+        data = open(sys.argv[1], "rb").read()
+        if b"hvcC" in data:
+            assert b"hvc1" in data
+            box = data[data.index(b"hvcC") + 4:]
+            flags = int(format(int.from_bytes(box[2:6], "big"), "032b")[::-1], 2)
+            rest = box[6:12].rstrip(b"\\0")
+            print(f"hvc1.{['', 'A', 'B', 'C'][box[1] >> 6]}{box[1] & 31}.{flags:X}.{'LH'[box[1] >> 5 & 1]}{box[12]}"
+                  + "".join(f".{b:X}" for b in rest))
+        else:
+            box = data[data.index(b"av1C") + 4:]
+            print(f"av01.{box[1] >> 5}.{box[1] & 31:02d}{'MH'[box[2] >> 7]}.{[8, 10][box[2] >> 6 & 1]:02d}")
+        """
+
+    @Test(
+        "the master names profile and level of every codec", arguments: ["h264", "h265", "av1"],
+        [(128, 96), (640, 360)])
+    func masterNamesCodecs(codec: String, size: (Int, Int)) throws {
+        let folder = try TemporaryDirectory()
+        let sink = try makeSink(
+            "publisher",
+            [
+                "url": .string(folder.file("a.m3u8")), "master": .string(folder.file("all.m3u8")),
+                "codec": .string(codec),
+                "segments": .string("fmp4"), "speed": .string("ultrafast"), "keyframe": .number(1),
+            ], isOffline: true)
+        let feeder = try Feeder(sink, width: size.0, height: size.1)
+        try feeder.feed(count: 45)
+        feeder.finish()
+        let text = String(decoding: try folder.file("all.m3u8").contentsOfFile(), as: UTF8.self)
+        let named = try #require(text.firstMatch(of: /CODECS="([^"]*),mp4a\.40\.2"/).map { String($0.1) }, "\(text)")
+        let expected =
+            codec == "h264"
+            ? try codecByTracer(folder.file("a.m3u8"))
+            : try Program.run("python3", ["-c", Self.codecOfBox, folder.file("a-init.mp4")]).text
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(codec == "h264" ? named.uppercased() == expected : named == expected)
     }
 
     @Test("a run that was killed is followed by the next one, after a mark of discontinuity")

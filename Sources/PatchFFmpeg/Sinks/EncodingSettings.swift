@@ -62,6 +62,8 @@ struct VideoEncoding: Hashable, Sendable {
     var keyframeInterval: Double
     /// Low delay: no B-frames, short look-ahead, keyframes only at the interval, so that a receiver can rely on them.
     var isLive: Bool
+    /// Live without any look-ahead: each picture's packet comes before the next picture, for some bits more.
+    var hasLowLatency = false
     /// The encoder's own threads; 0 leaves the number to it.
     var threads = 0
 

@@ -14,8 +14,8 @@ struct Rendition: Sendable {
     var rate: Double
     /// Bits a second, sound included.
     var bitrate: Int
-    var codec: VideoCodec
-    var hasAudio: Bool
+    /// The streams' codecs as RFC 6381 writes them; empty when one is not known.
+    var codecs: [String]
 
     /// - Throws: `PatchError.usage` when the playlist is not in the folder of `master` or below it.
     static func check(_ path: String, in master: String) throws {
@@ -33,9 +33,10 @@ struct Rendition: Sendable {
         let milli = Int((rate * 1000).rounded())
         let digits = "\(milli % 1000)"
         let fraction = String(repeating: "0", count: 3 - digits.count) + digits
+        let codecs = codecs.isEmpty ? "" : ",CODECS=\"\(codecs.joined(separator: ","))\""
         return """
             #EXT-X-STREAM-INF:BANDWIDTH=\(bitrate * 11 / 10),AVERAGE-BANDWIDTH=\(bitrate),RESOLUTION=\(width)x\(height),\
-            FRAME-RATE=\(milli / 1000).\(fraction)
+            FRAME-RATE=\(milli / 1000).\(fraction)\(codecs)
             \(path.dropFirst(Rendition.folder(of: master).count))
 
             """

@@ -74,7 +74,8 @@ final class MediaMuxer {
             // The container chooses its own tag, but for H.265 in MP4, where players want the other one of two.
             let isHEVC = parameters.pointer.pointee.codec_id == AV_CODEC_ID_HEVC
             let hvc1: UInt32 = 0x3163_7668
-            stream.pointee.codecpar.pointee.codec_tag = isHEVC && ["mp4", "mov"].contains(target.muxer) ? hvc1 : 0
+            stream.pointee.codecpar.pointee.codec_tag =
+                isHEVC && ["mp4", "mov", "hls"].contains(target.muxer) ? hvc1 : 0
             stream.pointee.time_base = parameters.timeBase
             stream.pointee.avg_frame_rate = parameters.rate
         }

@@ -19,6 +19,8 @@ struct OutputSettings: Sendable {
     /// nil takes the graph's.
     var channels: Int?
     var isLive: Bool
+    /// See `VideoEncoding`.
+    var hasLowLatency = false
     /// The encoder's own threads; 0 leaves the number to it.
     var threads: Int
 
@@ -109,7 +111,7 @@ struct OutputSettings: Sendable {
         }
         return VideoEncoding(
             codec: codec, rateControl: control, speed: speed, keyframeInterval: keyframeInterval, isLive: isLive,
-            threads: threads)
+            hasLowLatency: hasLowLatency, threads: threads)
     }
 
     func audioEncoding(channels: Int) -> AudioEncoding {

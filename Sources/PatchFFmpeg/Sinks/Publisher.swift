@@ -25,6 +25,8 @@ final class Publisher: MediaSink {
     private let opened = Mutex<OpenedFormats?>(nil)
     private let drops = DropNotice()
     private let controller = Mutex<BitrateController?>(nil)
+    /// What the numbers were when the output ended.
+    private let closing = Mutex<OutputStatistics?>(nil)
 
     /// The seat at an encoder, and the connection.
     private struct Session {
@@ -67,6 +69,10 @@ final class Publisher: MediaSink {
                 "minimumBitrate", .number(10_000...400_000_000), "The lowest bitrate of an adaptive publisher.",
                 unit: "bit/s", default: "an eighth of the bitrate"),
             OptionSchema(
+                "latency", .choice(["normal", "low"]),
+                "low encodes without look-ahead (h264, h265): some ten pictures sooner, for more bits at the same quality.",
+                default: "normal"),
+            OptionSchema(
                 "required", .bool,
                 "The graph goes on air only when the first connection succeeds; false tries again and again.",
                 default: "true, but for SRT's listener"),
@@ -93,6 +99,12 @@ final class Publisher: MediaSink {
                 throw PatchError(
                     .usage, "\(settings.codec.rawValue) cannot change its bitrate on air",
                     remedy: "use codec = \"h264\", or leave adaptive out")
+            }
+            settings.hasLowLatency = options.string("latency") == "low"
+            guard !settings.hasLowLatency || [.h264, .h265].contains(settings.codec) else {
+                throw PatchError(
+                    .usage, "\(settings.codec.rawValue) has no low latency here",
+                    remedy: "use codec = \"h264\" or \"h265\", or leave latency out")
             }
             lowestBitrate = isAdaptive ? options.number("minimumBitrate").map { Int($0) } ?? 0 : nil
             self.settings = settings
@@ -133,6 +145,7 @@ final class Publisher: MediaSink {
                 video: picture,
                 audio: hasTrack ? encoding : nil, channels: channels, rate: outputRate), format: video)
         let bitrate = if case .bitrate(let bits) = picture.rateControl { bits } else { 0 }
+        let codecs: [String?]
         do {
             let group = outputRate.time(ofFrame: picture.groupLength(at: outputRate)).seconds
             let target = try destination.opened(bitrate: bitrate, group: group)
@@ -148,6 +161,7 @@ final class Publisher: MediaSink {
                 seat.finish(limit: 0)
                 throw error
             }
+            codecs = seat.streams.map(\.codecName)
             session.withLock { $0 = Session(seat: seat, link: link, queue: queue, bitrate: bitrate) }
         } catch let error as PatchError {
             throw error.placed(node: environment.nodeID, at: environment.location)
@@ -165,7 +179,7 @@ final class Publisher: MediaSink {
                 Rendition(
                     path: destination.target.url, width: video.width, height: video.height,
                     rate: outputRate.perSecond, bitrate: bitrate + (hasTrack ? encoding.bitrate : 0),
-                    codec: settings.codec, hasAudio: hasTrack), to: master)
+                    codecs: codecs.contains(nil) ? [] : codecs.compactMap { $0 }), to: master)
         }
         opened.withLock { $0 = OpenedFormats(video: video, hasAudioTrack: hasTrack, channels: channels) }
     }
@@ -205,6 +219,7 @@ final class Publisher: MediaSink {
         session.seat.finish(limit: environment.isOffline ? nil : 3_000_000_000)
         if let notice = session.seat.repeatNotice { environment.report(.notice(notice)) }
         session.link.finish(limit: environment.isOffline ? nil : 5_000_000_000)
+        closing.withLock { $0 = numbers(of: session) }
     }
 
     func interrupt() { session.withLock { $0 }?.link.interrupt() }
@@ -212,15 +227,23 @@ final class Publisher: MediaSink {
 
 extension Publisher: MeasuredSink {
     func fill(_ statistics: inout NodeStatistics) {
-        guard let session = session.withLock({ $0 }) else { return }
+        guard let session = session.withLock({ $0 }) else {
+            statistics.output = closing.withLock { $0 }
+            if statistics.output != nil { statistics.state = PublisherLink.State.ended.rawValue }
+            return
+        }
+        statistics.output = numbers(of: session)
+        statistics.state = session.link.state?.rawValue ?? ""
+    }
+
+    private func numbers(of session: Session) -> OutputStatistics {
         var output = OutputStatistics()
         output.targetBitrate = controller.withLock { $0?.bitrate } ?? session.bitrate
         output.reconnects = session.link.reconnectCount
         session.link.meter.fill(&output)
         session.queue.fill(&output)
         session.seat.fill(&output)
-        statistics.output = output
-        statistics.state = session.link.state?.rawValue ?? ""
+        return output
     }
 }
 

@@ -17,6 +17,8 @@ final class Recorder: MediaSink {
     private let session = Mutex<Session?>(nil)
     private let opened = Mutex<OpenedFormats?>(nil)
     private let drops = DropNotice()
+    /// What the numbers were when the recording ended.
+    private let closing = Mutex<OutputStatistics?>(nil)
 
     /// An open file and the seat at its encoder.
     private struct Session {
@@ -136,6 +138,7 @@ final class Recorder: MediaSink {
     @discardableResult
     private func close(_ session: Session) -> PatchError? {
         self.session.withLock { $0 = nil }
+        defer { closing.withLock { $0 = numbers(of: session) } }
         // Another output may go on with the encoder, which gives the last pictures when it comes to them.
         session.seat.finish(limit: environment.isOffline ? nil : 5_000_000_000)
         do {
@@ -147,13 +150,21 @@ final class Recorder: MediaSink {
 
 extension Recorder: MeasuredSink {
     func fill(_ statistics: inout NodeStatistics) {
-        guard let session = session.withLock({ $0 }) else { return }
+        guard let session = session.withLock({ $0 }) else {
+            statistics.output = closing.withLock { $0 }
+            if statistics.output != nil { statistics.state = "ended" }
+            return
+        }
+        statistics.output = numbers(of: session)
+        statistics.state = "live"
+    }
+
+    private func numbers(of session: Session) -> OutputStatistics {
         var output = OutputStatistics()
         output.targetBitrate = session.targetBitrate
         session.writer.meter.fill(&output)
         session.writer.queue.fill(&output)
         session.seat.fill(&output)
-        statistics.output = output
-        statistics.state = "live"
+        return output
     }
 }

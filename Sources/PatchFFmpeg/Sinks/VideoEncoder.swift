@@ -108,13 +108,21 @@ final class VideoEncoder {
         switch encoder {
         case "libx264":
             options += [("preset", encoding.speed), ("forced-idr", "1"), ("profile", "high")]
-            if encoding.isLive { options += [("rc-lookahead", "10"), ("sc_threshold", "0")] }
+            if encoding.isLive { options += [("sc_threshold", "0")] }
+            // What stands beside the tuning would win over it.
+            if encoding.hasLowLatency {
+                options += [("tune", "zerolatency")]
+            } else if encoding.isLive {
+                options += [("rc-lookahead", "10")]
+            }
         case "libx265":
             // x265 prints on stderr by itself unless told not to.
-            let live = encoding.isLive ? ":scenecut=0:rc-lookahead=10:open-gop=0" : ""
+            var live = encoding.isLive ? ":scenecut=0:open-gop=0" : ""
+            if encoding.isLive, !encoding.hasLowLatency { live += ":rc-lookahead=10" }
             options += [
                 ("preset", encoding.speed), ("forced-idr", "1"), ("x265-params", "log-level=none" + live),
             ]
+            if encoding.hasLowLatency { options += [("tune", "zerolatency")] }
         case "libvpx-vp9":
             if case .quality = encoding.rateControl { options += [("b", "0")] }
             options += [("deadline", "realtime"), ("cpu-used", "\(max(4, 8 - encoding.speedIndex))"), ("row-mt", "1")]

@@ -1,5 +1,6 @@
 import PatchGraph
 import PatchMedia
+import Synchronization
 
 /// Sources that this program draws itself: `color` and `testPattern`.
 ///
@@ -115,6 +116,11 @@ final class ColorSource: MediaSource {
     func start() throws {}
     func frame(at tick: Tick) -> SourceReading { .frame(frame) }
     func stop() {}
+    var counters: SourceCounters {
+        var counters = SourceCounters()
+        counters.received = 1
+        return counters
+    }
 }
 
 /// A picture that is drawn anew for each frame.
@@ -136,6 +142,7 @@ final class DrawnSource: MediaSource, @unchecked Sendable {
     private let pool: FramePool
     private var firstTime: MediaTime?
     private var current: Frame?
+    private let drawn = Atomic<Int64>(0)
 
     init(_ picture: any DrawnPicture, rate: FrameRate) {
         self.picture = picture
@@ -147,6 +154,12 @@ final class DrawnSource: MediaSource, @unchecked Sendable {
     func start() throws {}
     func stop() {}
 
+    var counters: SourceCounters {
+        var counters = SourceCounters()
+        counters.received = drawn.load(ordering: .relaxed)
+        return counters
+    }
+
     func frame(at tick: Tick) -> SourceReading {
         let first = firstTime ?? tick.time
         firstTime = first
@@ -155,6 +168,7 @@ final class DrawnSource: MediaSource, @unchecked Sendable {
         // With every frame held by others, the last one stays.
         guard let frame = pool.take() else { return current.map { .frame($0) } ?? .waiting }
         picture.draw(index, into: frame)
+        drawn.add(1, ordering: .relaxed)
         frame.sequence = index
         frame.pts = rate.time(ofFrame: index)
         frame.duration = rate.frameDuration

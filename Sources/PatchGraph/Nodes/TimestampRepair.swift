@@ -2,7 +2,7 @@ import PatchMedia
 
 /// Puts the time stamps of one track on an unbroken time line.
 ///
-/// - Missing: follows the one before.
+/// - Missing: follows the one before; after a pause of more than 1 s of a live track that has stamps otherwise, by as much later.
 /// - A little backwards (0.2 s, or behind one frame that was early): a disorder; it follows the one before by one unit,
 ///   so that every frame has its turn.
 /// - A jump: further backwards, or forwards by more than the time that went by (live, 1 s; unless the other track is there
@@ -14,31 +14,38 @@ struct TimestampRepair {
     private var beforeLast: MediaTime?
     private var lastEnd = MediaTime.zero
     private var lastArrival: Int64 = 0
+    private var hasStamps = false
     /// The last plausible distance between two stamps; 40 ms before there were two.
     private(set) var lastStep = MediaTime(value: 1, timescale: 25)
 
     init(isLive: Bool) { self.isLive = isLive }
 
     mutating func place(_ pts: MediaTime?, duration: MediaTime, arrival: Int64, other: TimestampRepair) -> MediaTime {
-        defer { lastArrival = arrival }
+        defer {
+            lastArrival = arrival
+            if pts != nil { hasStamps = true }
+        }
         guard let last else {
             let place = (pts ?? .zero) + other.offset
             offset = other.offset
             return settle(place, duration: duration)
         }
-        guard let pts else { return settle(lastEnd > last ? lastEnd : last, duration: duration) }
-        var place = pts + offset
         let elapsed = isLive ? max(0, arrival - lastArrival) : 0
+        let pause = elapsed > Self.second ? MediaTime(value: elapsed, timescale: Self.second) : .zero
+        guard let pts else {
+            // What never has stamps, such as a microphone, hands over what it kept while nobody fetched it.
+            return settle((lastEnd > last ? lastEnd : last) + (hasStamps ? pause : .zero), duration: duration)
+        }
+        var place = pts + offset
         if isJump((place - last).nanoseconds, elapsed: elapsed), !isBehindOneThatWasEarly(place, last: last),
             !isBeside(place, other, arrival: arrival)
         {
             // The other track may have met the jump first: its offset keeps both in sync.
             let shared = pts + other.offset
-            if !isJump((shared - last).nanoseconds, elapsed: elapsed), shared > last {
+            if !isJump((shared - last).nanoseconds, elapsed: elapsed) {
                 offset = other.offset
-                place = shared
+                place = max(shared, MediaTime(value: last.value &+ 1, timescale: last.timescale))
             } else {
-                let pause = elapsed > 1_000_000_000 ? MediaTime(value: elapsed, timescale: 1_000_000_000) : .zero
                 place = lastEnd + pause
                 offset = place - pts
             }

@@ -58,10 +58,15 @@ private final class MetricsPage: Sendable {
     init(_ text: @escaping @Sendable () -> String) { self.text = text }
 }
 
-/// libmicrohttpd has a request: its headers first, then what it carries.
-private let answer: MHD_AccessHandlerCallback = { context, connection, path, method, _, _, uploadSize, _ in
-    guard let context, let connection, let path, let method, uploadSize?.pointee == 0 else { return .NO }
+/// libmicrohttpd has a request: its headers at the first call, what it carries at others, its end at the last one.
+private let answer: MHD_AccessHandlerCallback = { context, connection, path, method, _, _, uploadSize, seen in
+    guard let context, let connection, let path, let method, let seen, let uploadSize else { return .NO }
     let isReading = strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0
+    // What comes with a question is not wanted; an answer before its end would close the connection.
+    if isReading, seen.pointee == nil || uploadSize.pointee > 0 {
+        (seen.pointee, uploadSize.pointee) = (context, 0)
+        return .YES
+    }
     let isMetrics = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0
     let page = Unmanaged<MetricsPage>.fromOpaque(context).takeUnretainedValue()
     var body = isReading && isMetrics ? page.text() : "GET /metrics\n"
