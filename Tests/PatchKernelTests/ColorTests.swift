@@ -81,4 +81,22 @@ import Testing
         for y in 0..<64 { for x in 0..<64 { sum += output[0, 4 * x, y] } }
         #expect(abs(Double(sum) / 4096 - 127.6245) < 0.02)
     }
+
+    /// One over an alpha of 2^−140 is infinite: such a pixel is clear, not white.
+    @Test func colorOfNearlyNoAlphaIsBlack() throws {
+        var b = KernelBuilder(
+            name: "light", inputs: [InputDeclaration(name: "image", light: .linear, alpha: .premultiplied)],
+            alpha: .premultiplied)
+        let kernel = try b.finish(b.current(0))
+        let pass = try KernelCompiler().compile(
+            PassDescription(
+                kernel: kernel, inputs: [PassInput(format: .float4)], output: PassOutput(format: .rgba)))
+        let (input, output) = (TestPicture(.float4, 3, 1), TestPicture(.rgba, 3, 1))
+        let alphas: [Float] = [0x1p-140, 0x1p-100, 1]
+        input.fill { plane, x, _ in Int((plane == 3 ? alphas[x] : alphas[x] / 2).bitPattern) }
+        run(pass, [input], output)
+        #expect((0..<8).map { output[0, $0, 0] } == [0, 0, 0, 0, 0, 0, 0, 0])
+        // Half of sRGB's white is 0.214 of its light.
+        #expect((8..<12).map { output[0, $0, 0] } == [55, 55, 55, 255])
+    }
 }

@@ -90,7 +90,7 @@ extension Interpreter {
         let function: (Float) -> Float =
             switch conversion {
             case .premultiply: { $0 * a }
-            case .unpremultiply: { $0 * (a > 0 ? 1 / a : 0) }
+            case .unpremultiply: { $0 * (a > clearAlpha ? 1 / a : 0) }
             case .linearize: { Self.linear($0, transfer) }
             case .encode: { Self.encoded($0, transfer) }
             case .fromRGB: { $0 }

@@ -7,7 +7,8 @@ extension PassLowering {
         case .unpremultiply:
             let zero = p.float(Float(0))
             let one = p.float(Float(1))
-            let scale = p.select(p.compare(.lessThan, zero, rgba[3]), p.div(one, rgba[3]), zero)
+            let clear = p.float(clearAlpha)
+            let scale = p.select(p.compare(.lessThan, clear, rgba[3]), p.div(one, rgba[3]), zero)
             return rgba[..<3].map { p.mul($0, scale) } + [rgba[3]]
         case .linearize:
             let transfer = description.workingTransfer

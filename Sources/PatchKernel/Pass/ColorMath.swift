@@ -63,3 +63,6 @@ let bayerMatrix: [Float] = {
     }
     return ranks.map { (2 * Float($0) + 1) / 128 }
 }()
+
+/// Colour whose alpha is not above this is black once it is freed of it: one over less may be infinite.
+let clearAlpha: Float = 0x1p-126

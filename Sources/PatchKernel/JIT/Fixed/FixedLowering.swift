@@ -46,13 +46,13 @@ struct FixedLowering {
         }
     }
 
-    /// What `unpremultiply` multiplies by: 0 < alpha ? 1 / alpha : 0.
+    /// What `unpremultiply` multiplies by: clearAlpha < alpha ? 1 / alpha : 0.
     private func alpha(ofReciprocal index: Int) -> S? {
         guard p.nodes[index].operation == .select else { return nil }
         let a = p.nodes[index].arguments
         let (condition, quotient) = (p.nodes[a[0].index], p.nodes[a[1].index])
         guard p.floatValue(a[2]) == 0, condition.operation == .lessThan, quotient.operation == .div,
-            p.floatValue(condition.arguments[0]) == 0, p.floatValue(quotient.arguments[0]) == 1,
+            p.floatValue(condition.arguments[0]) == clearAlpha, p.floatValue(quotient.arguments[0]) == 1,
             condition.arguments[1] == quotient.arguments[1]
         else { return nil }
         return quotient.arguments[1]
