@@ -274,14 +274,18 @@ extension ScalarProgram {
     /// Operations on pixels, but for products that fuse with the sum that they are for.
     fileprivate func cost(_ roots: PassRoots) -> Int {
         let live = live(roots.values)
-        var users: [Int: [Int]] = [:]
+        var uses = [Int](repeating: 0, count: nodes.count)
+        var user = uses
         for index in live {
-            for argument in nodes[index].arguments { users[argument.index, default: []].append(index) }
+            for argument in nodes[index].arguments {
+                uses[argument.index] += 1
+                user[argument.index] = index
+            }
         }
         return live.count { index in
             guard rates[index] == .pixel else { return false }
-            guard nodes[index].operation == .mul, let users = users[index], users.count == 1 else { return true }
-            return nodes[users[0]].operation != .add && nodes[users[0]].operation != .sub
+            guard nodes[index].operation == .mul, uses[index] == 1 else { return true }
+            return nodes[user[index]].operation != .add && nodes[user[index]].operation != .sub
         }
     }
 }

@@ -23,28 +23,44 @@ enum CodeGenerator {
                 "'\(description.kernel.name)' comes to \(lowering.p.nodes.count) operations; \(budget) are the limit",
                 remedy: "shorten the Lua loops that unroll, or split the filter into passes")
         }
+        // What runs once a band takes an eighth of the time where there are powers: another thread makes it meanwhile.
+        let preparing = try CompileThread.start {
+            part(.prepare, of: description, lowering, name: name, cpu: cpu, pipeline: pipeline)
+        }
+        let span = try part(.span, of: description, lowering, name: name, cpu: cpu, pipeline: pipeline).get()
+        let prepare = try preparing.get()
+        return PassCode(
+            layout: span.layout, hoistedCount: span.hoistedCount, arithmetic: lowering.arithmetic,
+            objects: [span.object, prepare.object])
+    }
+
+    private struct Part {
+        var object: [UInt8]
+        var layout: PassLayout
+        var hoistedCount: Int
+    }
+
+    private static func part(
+        _ part: PassEmitter.Part, of description: PassDescription, _ lowering: PassLowering, name: String,
+        cpu: TargetCPU, pipeline: String
+    ) -> Result<Part, KernelError> {
         var emitted: (layout: PassLayout, hoistedCount: Int)?
         // What runs once a band is long where there are powers, and quick whatever code is made of it.
-        let efforts = [Effort.thorough, cpu.isX86 ? .none : .thorough]
-        let objects = try objects(
-            of: "'\(description.kernel.name)'", cpu: cpu, pipeline: pipeline, efforts
-        ) { types, modules in
-            var emitter = PassEmitter(
-                description, lowering: lowering, cpu: cpu, types: types, module: modules[0], prepareModule: modules[1])
-            defer { emitter.dispose() }
-            emitter.emit()
-            for (module, function) in zip(modules, ["span", "prepare"]) {
-                if let value = LLVMGetNamedFunction(module, "patchbay_\(function)") {
-                    let symbol = "patchbay_\(function)_\(name)"
-                    LLVMSetValueName2(value, symbol, symbol.utf8.count)
-                }
+        let effort = part == .prepare && cpu.isX86 ? Effort.none : .thorough
+        do throws(KernelError) {
+            let object = try object(
+                of: "'\(description.kernel.name)'", cpu: cpu, pipeline: pipeline, effort
+            ) { types, module in
+                var emitter = PassEmitter(description, lowering: lowering, cpu: cpu, types: types, module: module)
+                defer { emitter.dispose() }
+                emitter.emit(part, symbol: "patchbay_\(part.rawValue)_\(name)")
+                emitted = (emitter.layout, emitter.hoisted.count)
             }
-            emitted = (emitter.layout, emitter.hoisted.count)
+            guard let emitted else { throw KernelError(.compiler, "LLVM: out of memory") }
+            return .success(Part(object: object, layout: emitted.layout, hoistedCount: emitted.hoistedCount))
+        } catch {
+            return .failure(error)
         }
-        guard let emitted else { throw KernelError(.compiler, "LLVM: out of memory") }
-        return PassCode(
-            layout: emitted.layout, hoistedCount: emitted.hoistedCount, arithmetic: lowering.arithmetic,
-            objects: objects)
     }
 
     /// How much LLVM does for good code.
@@ -60,16 +76,9 @@ enum CodeGenerator {
     /// - Parameter subject: what is compiled, for messages.
     /// - Throws: `KernelError` of code `compiler`.
     static func object(
-        of subject: String, cpu: TargetCPU, pipeline: String, _ emit: (LLVMTypes, LLVMModuleRef) -> Void
+        of subject: String, cpu: TargetCPU, pipeline: String, _ effort: Effort = .thorough,
+        _ emit: (LLVMTypes, LLVMModuleRef) -> Void
     ) throws(KernelError) -> [UInt8] {
-        try objects(of: subject, cpu: cpu, pipeline: pipeline, [.thorough]) { emit($0, $1[0]) }[0]
-    }
-
-    /// The object files of as many modules as there are efforts, which `emit` fills.
-    private static func objects(
-        of subject: String, cpu: TargetCPU, pipeline: String, _ efforts: [Effort],
-        _ emit: (LLVMTypes, [LLVMModuleRef]) -> Void
-    ) throws(KernelError) -> [[UInt8]] {
         LLVMHost.initialize()
         guard let context = LLVMContextCreate() else { throw KernelError(.compiler, "LLVM: out of memory") }
         defer { LLVMContextDispose(context) }
@@ -84,21 +93,14 @@ enum CodeGenerator {
                 Unmanaged<DiagnosticSink>.fromOpaque(sink).takeUnretainedValue().first = message
                 LLVMDisposeMessage(text)
             }, Unmanaged.passUnretained(problems).toOpaque())
-        var modules: [LLVMModuleRef] = []
-        defer { for module in modules { LLVMDisposeModule(module) } }
-        for _ in efforts {
-            guard let module = LLVMModuleCreateWithNameInContext("pass", context) else {
-                throw KernelError(.compiler, "LLVM: out of memory")
-            }
-            modules.append(module)
+        guard let module = LLVMModuleCreateWithNameInContext("pass", context) else {
+            throw KernelError(.compiler, "LLVM: out of memory")
         }
-        emit(LLVMTypes(context), modules)
-        var objects: [[UInt8]] = []
-        for (module, effort) in zip(modules, efforts) {
-            objects.append(try object(of: module, subject, cpu, effort, pipeline))
-        }
+        defer { LLVMDisposeModule(module) }
+        emit(LLVMTypes(context), module)
+        let object = try object(of: module, subject, cpu, effort, pipeline)
         if let problem = problems.first { throw KernelError(.compiler, "LLVM: \(problem)") }
-        return objects
+        return object
     }
 
     private static func object(

@@ -39,9 +39,28 @@ enum CompileThread {
         while true { pause() }
     }
 
+    /// Work on a thread of its own.
+    struct Running<Made: Sendable>: Sendable {
+        fileprivate let arrived: Monitor<Result<Made, KernelError>?>
+
+        /// Waits for the end.
+        func get() throws(KernelError) -> Made {
+            guard let result = arrived.wait({ $0 }) else {
+                throw KernelError(.compiler, "the code generator gave no result")
+            }
+            return try result.get()
+        }
+    }
+
     static func run<Made: Sendable>(
         _ body: @escaping @Sendable () -> Result<Made, KernelError>
     ) throws(KernelError) -> Made {
+        try start(body).get()
+    }
+
+    static func start<Made: Sendable>(
+        _ body: @escaping @Sendable () -> Result<Made, KernelError>
+    ) throws(KernelError) -> Running<Made> {
         let key = self.key
         guard !hasFailed.load(ordering: .acquiring) else {
             throw KernelError(
@@ -58,9 +77,6 @@ enum CompileThread {
         } catch {
             throw KernelError(.compiler, "cannot start a thread to compile on", remedy: "raise the thread limit")
         }
-        guard let result = arrived.wait({ $0 }) else {
-            throw KernelError(.compiler, "the code generator gave no result")
-        }
-        return try result.get()
+        return Running(arrived: arrived)
     }
 }

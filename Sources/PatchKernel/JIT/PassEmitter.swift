@@ -2,7 +2,8 @@ internal import CLLVM
 import PatchMedia
 
 /// Writes one pass as LLVM IR: `patchbay_prepare(context)` computes what is the same for all pixels of a frame,
-/// `patchbay_span(context)` computes a run of chunks of one row (two for 4:2:0 output). They are modules of their own.
+/// `patchbay_span(context)` computes a run of chunks of one row (two for 4:2:0 output). They are modules of their own, made
+/// on two threads.
 ///
 /// A chunk is `columns` × `rows` pixels, one lane a pixel, row by row. The code reads and writes whole chunks through
 /// the pointers in the context; the driver sees to it that they may be (see `PassDriver`).
@@ -10,7 +11,6 @@ struct PassEmitter {
     let description: PassDescription
     let cpu: TargetCPU
     let types: LLVMTypes
-    private let prepareModule: LLVMModuleRef
     let module: LLVMModuleRef
     var layout: PassLayout
     let program: ScalarProgram
@@ -25,6 +25,7 @@ struct PassEmitter {
     // The function being written.
     var entry: LLVMAssembler
     var body: LLVMAssembler
+    private var function: LLVMValueRef
     var context: LLVMValueRef
     /// Machine values of scalar values: one for all lanes, or one a lane.
     var scalars: [Int: LLVMValueRef] = [:]
@@ -45,14 +46,12 @@ struct PassEmitter {
     private var branches: UniformBranches?
 
     init(
-        _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef,
-        prepareModule: LLVMModuleRef
+        _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef
     ) {
         self.description = description
         self.cpu = cpu
         self.types = types
         self.module = module
-        self.prepareModule = prepareModule
         program = lowering.p
         roots = lowering.roots
         loops = lowering.p.loopStructure
@@ -81,6 +80,7 @@ struct PassEmitter {
         entry = LLVMAssembler(types, module)
         body = LLVMAssembler(types, module)
         context = LLVMGetUndef(types.pointer)
+        function = context
         chunk = LLVMGetUndef(types.i64)
         column = LLVMGetUndef(types.i32)
     }
@@ -145,7 +145,10 @@ struct PassEmitter {
         }
     }
 
-    mutating func emit() {
+    /// One of a pass's two functions, each of which is made by an emitter of its own.
+    enum Part: String { case span, prepare }
+
+    mutating func emit(_ part: Part, symbol: String) {
         let live = liveValues()
         let branches = UniformBranches(program, live: live, roots: roots.values)
         self.branches = branches
@@ -160,23 +163,19 @@ struct PassEmitter {
         for index in isNeeded.sorted() where !isConstant(index) && !isContextLeaf(index) {
             hoisted[index] = hoisted.count
         }
-        emitPrepare(live.filter { program.rates[$0] == .frame })
-        emitSpan(live.filter { program.rates[$0] != .frame && !branches.isInside.contains($0) })
+        beginFunction(symbol)
+        switch part {
+        case .prepare: emitPrepare(live.filter { program.rates[$0] == .frame })
+        case .span: emitSpan(live.filter { program.rates[$0] != .frame && !branches.isInside.contains($0) })
+        }
     }
 
-    private mutating func beginFunction(_ name: String, in module: LLVMModuleRef) -> LLVMValueRef {
+    private mutating func beginFunction(_ name: String) {
         var parameters: [LLVMTypeRef?] = [types.pointer]
         let type = LLVMFunctionType(types.void, &parameters, 1, 0)
-        let function = LLVMAddFunction(module, name, type)!
+        function = LLVMAddFunction(module, name, type)!
         cpu.mark(function, types)
         context = LLVMGetParam(function, 0)
-        scalars = [:]
-        vectors = [:]
-        memo = [:]
-        loopValues = [:]
-        planarValues = [:]
-        packedValues = [:]
-        return function
     }
 
     func word(_ index: Int, _ type: LLVMTypeRef, isInvariant: Bool = true) -> LLVMValueRef {
@@ -184,13 +183,6 @@ struct PassEmitter {
     }
 
     private mutating func emitPrepare(_ values: [Int]) {
-        let function = beginFunction("patchbay_prepare", in: prepareModule)
-        let spanEntry = entry
-        entry = LLVMAssembler(types, prepareModule)
-        defer {
-            entry.dispose()
-            entry = spanEntry
-        }
         entry.move(to: LLVMAppendBasicBlockInContext(types.context, function, "entry"))
         let table = word(PassLayout.Word.hoisted, types.pointer)
         for index in values { scalars[index] = scalarValue(index) }
@@ -203,7 +195,6 @@ struct PassEmitter {
     }
 
     private mutating func emitSpan(_ values: [Int]) {
-        let function = beginFunction("patchbay_span", in: module)
         let first = LLVMAppendBasicBlockInContext(types.context, function, "entry")!
         let loop = LLVMAppendBasicBlockInContext(types.context, function, "chunk")!
         let exit = LLVMAppendBasicBlockInContext(types.context, function, "exit")!

@@ -58,6 +58,7 @@ struct PassLowering {
             return
         }
         lowered.reserveCapacity(kernel.nodes.count)
+        p.reserve(8 * kernel.nodes.count)
         for index in kernel.nodes.indices { lowered.append(lower(kernel.nodes[index])) }
         roots = encode(lowered[kernel.result])
         switch FixedLowering.roots(of: roots, &p, description) {

@@ -91,9 +91,18 @@ struct ScalarProgram {
     private var isRigid = false
     private var known: [Node: S] = [:]
 
-    /// Another program for the same machine and output.
+    /// Makes room for so many values.
+    mutating func reserve(_ count: Int) {
+        nodes.reserveCapacity(count)
+        rates.reserveCapacity(count)
+        bounds.reserveCapacity(count)
+        known.reserveCapacity(count)
+    }
+
+    /// Another program for the same machine and output, with room for as many values.
     var empty: ScalarProgram {
         var program = ScalarProgram()
+        program.reserve(nodes.count)
         program.isCoarse = isCoarse
         program.hasScaling = hasScaling
         program.hasLookup = hasLookup
