@@ -115,6 +115,14 @@ import Synchronization
             Workload(name: "resize rgba", kernel: StandardKernels.resize(), source: .rgba, target: .rgba),
             Workload(name: "resize yuv420p", kernel: StandardKernels.resize(), source: .yuv420p, target: .yuv420p),
         ]
+        for format in [PixelFormat.rgba, .half4] {
+            for (word, ratio) in [("double", 0.5), ("halve", 2)] {
+                list.append(
+                    Workload(
+                        name: "\(word) \(format)", kernel: StandardKernels.resize(), source: format, target: format,
+                        ratio: ratio))
+            }
+        }
         let turned = Orientation(quarterTurns: 1)
         list += [
             Workload(
@@ -149,7 +157,9 @@ import Synchronization
         let width = 1920
         let height = 1080
         let stored = workload.orientation.size(width: width, height: height)
-        let source = VideoFormat(workload.source, width: stored.width, height: stored.height)
+        let source = VideoFormat(
+            workload.source, width: Int(Double(stored.width) * workload.ratio),
+            height: Int(Double(stored.height) * workload.ratio))
         let target = VideoFormat(workload.target, width: width, height: height)
         let inputs = description.inputs.map { _ in Frame(allocating: source) }
         for (index, frame) in inputs.enumerated() { fill(frame, seed: UInt32(index + 1)) }

@@ -11,14 +11,18 @@ struct Workload {
     /// Alpha as it lies in memory: straight where peers ignore it.
     var premultiplied = true
     var orientation = Orientation.identity
+    /// The sides of what is read over those of what is written.
+    var ratio = 1.0
 
     func description(height: Int = 1080) -> PassDescription {
         PassDescription(
             kernel: kernel,
             inputs: kernel.inputs.map { _ in
-                PassInput(
+                var input = PassInput(
                     format: source, color: ColorSpec().resolved(format: source, height: height).spec,
                     orientation: orientation, premultiplied: premultiplied)
+                input.isHalf = ratio == 0.5
+                return input
             },
             output: PassOutput(
                 format: target, color: ColorSpec().resolved(format: target, height: height).spec,

@@ -3,7 +3,7 @@ import PatchMedia
 /// What machine code depends on, as text, and a short name made of it.
 struct CodeKey {
     /// Changes whenever this module makes other code of the same description.
-    static let generation = 12
+    static let generation = 13
 
     let text: String
     /// 32 hexadecimal digits.
@@ -16,7 +16,8 @@ struct CodeKey {
         ]
         for input in description.inputs {
             lines.append(
-                "reads \(input.format) \(Self.text(input.color)) \(input.orientation) \(input.premultiplied)")
+                "reads \(input.format) \(Self.text(input.color)) \(input.orientation) \(input.premultiplied)"
+                    + (input.isHalf ? " half" : ""))
         }
         let output = description.output
         lines.append(

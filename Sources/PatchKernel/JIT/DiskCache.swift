@@ -90,7 +90,7 @@ struct DiskCache: Sendable {
         unlink(temporary)
     }
 
-    private static let rules: [ReadSlot.RowRule] = [.direct, .chromaNear, .chromaFar]
+    private static let rules: [ReadSlot.RowRule] = [.direct, .chromaNear, .chromaFar, .halfNear, .halfFar]
 
     /// FNV-1a.
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> Int {

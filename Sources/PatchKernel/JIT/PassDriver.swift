@@ -96,7 +96,7 @@ final class PassDriver: @unchecked Sendable {
         var edgeChunks = 1
         for (index, key) in layout.slots.enumerated() {
             let log2Width = description.inputs[key.input].format.layout(ofPlane: key.plane).log2Width
-            let (columns, halo) = (layout.columns >> log2Width, layout.halos[index])
+            let (columns, halo) = (layout.columns >> (log2Width + (key.rule.isHalf ? 1 : 0)), layout.halos[index])
             edgeChunks = max(edgeChunks, (max(halo.left, halo.right) + columns - 1) / columns + 1)
         }
         edgeChunks = min(edgeChunks, Self.mostEdgeChunks)
@@ -106,7 +106,7 @@ final class PassDriver: @unchecked Sendable {
             let stored = description.inputs[key.input]
             let plane = stored.format.layout(ofPlane: key.plane)
             let halo = layout.halos[index]
-            let columns = layout.columns >> plane.log2Width
+            let columns = layout.columns >> (plane.log2Width + (key.rule.isHalf ? 1 : 0))
             let copyBytes = ((halo.left + edgeChunks * columns + halo.right) * plane.bytesPerPixel + 63) / 64 * 64
             slots.initializeElement(
                 at: index,
@@ -245,7 +245,8 @@ final class PassDriver: @unchecked Sendable {
                 to: Cursor(
                     base: plane.base + firstColumn(slot, chunk: chunk, picture.width) * slot.bytes,
                     stride: plane.stride, dy: slot.dy, lastRow: picture.height - 1,
-                    log2Height: slot.rule == .direct ? 0 : 1, isPlain: slot.rule != .chromaFar && !slot.reversesRows,
+                    log2Height: slot.rule == .direct ? 0 : 1,
+                    isPlain: (slot.rule == .direct || slot.rule == .chromaNear) && !slot.reversesRows,
                     rows: slot.rows, word: layout.slotWord(row: 0, slot: index),
                     direct: directChunks(slot, picture.width)))
         }
@@ -310,10 +311,15 @@ final class PassDriver: @unchecked Sendable {
     ) -> UnsafeMutableRawPointer {
         let picture = inputs[slot.input]
         let plane = picture.plane(slot.plane)
+        if slot.rule.isHalf {
+            let at = min(y, height - 1)
+            let row = (at >> 1) + (slot.rule == .halfNear ? 0 : at & 1 == 1 ? 1 : -1)
+            return plane.row(max(0, min(picture.height - 1, row)))
+        }
         let at = min(y, height - 1) + slot.dy
         let row = slot.edge.mapped(slot.reversesRows ? picture.height - 1 - at : at, picture.height)
         switch slot.rule {
-        case .direct: return plane.row(row)
+        case .direct, .halfNear, .halfFar: return plane.row(row)
         case .chromaNear: return plane.row(row >> 1)
         case .chromaFar:
             let last = (picture.height - 1) >> 1

@@ -5,6 +5,7 @@ extension PassEmitter {
     /// One channel at a whole-pixel offset: int codes (subsampled chroma interpolated) or floats.
     mutating func emitLoad(_ load: ScalarProgram.Load) -> LLVMValueRef {
         let format = description.inputs[load.input].format
+        if load.isHalf { return emitHalf(load) }
         switch format {
         case .rgba, .bgra:
             return byte(packedPixels(load), load.channel)
@@ -109,6 +110,7 @@ extension PassEmitter {
 
     private func isSubsampled(_ slot: Int) -> Bool {
         let key = layout.slots[slot]
+        if key.rule.isHalf { return true }
         let format = description.inputs[key.input].format
         return format.layout(ofPlane: key.plane).log2Width > 0
     }

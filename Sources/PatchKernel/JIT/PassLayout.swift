@@ -7,6 +7,10 @@ struct ReadSlot: Hashable {
         case direct
         /// The chroma row nearest to picture row y + dy, and the other one that it is interpolated with.
         case chromaNear, chromaFar
+        /// The same of a picture of half the size, of which all planes are so.
+        case halfNear, halfFar
+
+        var isHalf: Bool { self == .halfNear || self == .halfFar }
     }
     var input: Int
     var plane: Int

@@ -99,6 +99,11 @@ struct PassLowering {
             reads[node.kind] = value
             return value
         case .sample(let input, let filter, let edge):
+            if filter == .bilinear, edge == .clamp, kernel.nodes[node.arguments[0]].kind == .builtin(.uv),
+                description.inputs[input].isReadHalf(description.planes)
+            {
+                return readHalf(input)
+            }
             let uv = lowered[node.arguments[0]]
             return sample(input, u: uv[0], v: uv[1], filter: filter, edge: edge)
         case .builtin(let builtin): return lower(builtin)

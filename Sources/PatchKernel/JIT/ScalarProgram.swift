@@ -62,12 +62,20 @@ struct ScalarProgram {
         var dy: Int
         var edge: EdgeMode
         var bounds: Bounds
+        /// Of a picture of half the size, between its samples; codes are left times `PassInput.halfScale`.
+        var isHalf = false
     }
 
     struct Node: Hashable {
         var operation: Operation
         var kind: Kind
         var arguments: [S]
+
+        /// Few operations have all arguments in common.
+        func hash(into hasher: inout Hasher) {
+            if arguments.isEmpty { hasher.combine(operation) }
+            for argument in arguments { hasher.combine(argument.index) }
+        }
     }
 
     /// One value.

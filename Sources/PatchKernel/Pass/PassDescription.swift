@@ -11,6 +11,9 @@ public struct PassInput: Hashable, Sendable {
     public var orientation: Orientation
     /// Alpha is premultiplied in memory; meaningless without alpha.
     public var premultiplied: Bool
+    /// The stored picture has half the columns and half the rows of what is written. Told so, the code reads it without
+    /// computing a place for each pixel where the kernel samples it at `uv`, bilinear and clamped. The result is the same.
+    public var isHalf = false
 
     public init(
         format: PixelFormat, color: ColorSpec? = nil, orientation: Orientation = .identity, premultiplied: Bool = true

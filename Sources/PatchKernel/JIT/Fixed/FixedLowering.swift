@@ -70,7 +70,9 @@ struct FixedLowering {
         guard p.rates[index] == .pixel else { throw FixedRefusal("the result depends on the position") }
         let a = node.arguments
         switch node.operation {
-        case .load(let load): linears[index] = exact(f.load(load))
+        case .load(let load):
+            guard !load.isHalf else { throw FixedRefusal("it reads a picture of half the size") }
+            linears[index] = exact(f.load(load))
         case .toFloat: linears[index] = try linear(a[0])
         case .toInt: break
         case .add: linears[index] = try sum(linear(a[0]), linear(a[1]))
