@@ -14,9 +14,9 @@ local smooth  = param  { "smooth", 0.5, min = 0, max = 1, label = "Skin smoothin
 local enabled = toggle { "beautify", true, label = "Beautify" }
 local beauty  = filter.beautify { smooth = smooth }
 
--- The raw frames feed what leaves the machine, as GPUImage's demo feeds its capturer.
-raw:addTarget(recorder  { "recording", file = "out/beautify.mkv" })
-raw:addTarget(publisher { "hls", url = "out/hls/live.m3u8" })
+-- The raw frames feed what leaves the machine, as GPUImage's demo feeds its capturer. The same settings: one encoder for both.
+raw:addTarget(recorder  { "recording", file = "out/beautify.mkv", bitrate = 4000000, speed = "superfast" })
+raw:addTarget(publisher { "hls", url = "out/hls/live.m3u8", bitrate = 4000000, speed = "superfast" })
 raw:addTarget(snapshot  { "still", file = "out/still.png", at = 1 })
 local url = secret("PATCHBAY_URL", { optional = true })
 if url then raw:addTarget(publisher { "live", url = url, preset = "standard-landscape" }) end

@@ -6,15 +6,20 @@ import PatchMedia
 /// Rows without peers.
 extension Bench {
     /// A graph on pictures of a size and format, as it comes and as it goes.
-    private func run(
-        _ way: OurWay, _ format: PixelFormat, _ width: Int, _ height: Int, threads: Int
+    ///
+    /// - Parameter size: of the picture; nil is that of the graph.
+    func run(
+        _ way: OurWay, _ format: PixelFormat, _ width: Int, _ height: Int, threads: Int, picture size: (Int, Int)? = nil
     ) throws -> OurRun {
         let color = format.isYCbCr ? TestPictures.video : ColorSpec.srgb
         let video = VideoFormat(format, width: width, height: height, color: color, premultiplied: false)
         let known = pictures[format]
         var picture = known
-        if (known.width, known.height) != (width, height) {
-            picture = Frame(allocating: video)
+        let wanted = size ?? (width, height)
+        if (known.width, known.height) != wanted {
+            picture = Frame(
+                allocating: VideoFormat(
+                    format, width: wanted.0, height: wanted.1, color: color, premultiplied: false))
             for index in 0..<format.planeCount {
                 for y in 0..<picture.rows(ofPlane: index) {
                     let row = known.plane(index).row(y % known.rows(ofPlane: index))
@@ -28,7 +33,7 @@ extension Bench {
             threads: threads, processor: options.processor)
     }
 
-    private func row(
+    func row(
         _ name: String, _ format: PixelFormat, _ size: String, _ threads: Int, _ title: String, _ timing: Timing,
         _ limit: Double?
     ) -> Report.Row {

@@ -84,7 +84,7 @@ struct Options {
         for workload in Workload.all where !names.contains(workload.name) {
             names.append(workload.name)
         }
-        return names + ["beautify", "chain", "compile", "scaling", "filters"]
+        return names + ["beautify", "chain", "compile", "scaling", "light", "aspect", "median", "filters"]
     }
 
     /// Whether rows of that kind are asked for: all but `filters`, which has a document of its own, unless some are named.

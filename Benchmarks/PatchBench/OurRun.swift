@@ -67,7 +67,8 @@ final class OurRun {
                 }),
         ])
         let path = "\(folder)/graph-\(ProcessInfo.processInfo.processIdentifier).lua"
-        let text = "graph{ size = '\(size.width)x\(size.height)', fps = 30 }\n\(way.graph)\n"
+        let light = way.light.map { ", light = '\($0)'" } ?? ""
+        let text = "graph{ size = '\(size.width)x\(size.height)', fps = 30\(light) }\n\(way.graph)\n"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         defer { unlink(path) }
         let patch = try ScriptHost(path: path, registry: registry, catalog: Self.catalog).build()

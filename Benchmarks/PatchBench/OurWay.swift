@@ -12,6 +12,8 @@ struct OurWay {
     var isFullRange = false
     /// A picture of this format stands between two graphs' worth of work, as `result{"middle"}`.
     var middle: PixelFormat?
+    /// The graph's `light`; nil is the default.
+    var light: String?
 }
 
 extension OurWay {

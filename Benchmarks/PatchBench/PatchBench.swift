@@ -68,6 +68,9 @@ final class Bench {
         if options.wants("chain") { try measureChains() }
         if options.wants("compile") { try measureCompiling() }
         if options.wants("scaling") { try measureScaling() }
+        if options.wants("light") { try measureLight() }
+        if options.wants("aspect") { try measureAspects() }
+        if options.wants("median") { try measureMedians() }
         if options.wants("filters") { try measureFilters() }
         if let path = options.json { try report.json.write(toFile: path, atomically: true, encoding: .utf8) }
         if let path = options.markdown {

@@ -26,19 +26,29 @@ final class MedianOperator: NativeOperator, @unchecked Sendable {
     let output: VideoFormat
     private let radius: Int
     private let memory: UnsafeMutableBufferPointer<ColumnCounts>
+    private let steps = UnsafeMutablePointer<ColumnCounts.Counts>.allocate(capacity: 16)
 
     private init(_ input: VideoFormat, radius: Int) {
         output = input
         self.radius = radius
         memory = .allocate(capacity: Self.bands * MedianTile.columns(radius))
         memory.initialize(repeating: ColumnCounts())
+        for place in 0..<16 {
+            var step = ColumnCounts.Counts()
+            for index in place..<16 { step[index] = 1 }
+            (steps + place).initialize(to: step)
+        }
     }
 
-    deinit { memory.deallocate() }
+    deinit {
+        memory.deallocate()
+        steps.deallocate()
+    }
 
     func process(_ call: OperatorCall) -> OperatorResult {
         call.workers.run(
-            Job(input: call.inputs[0], output: call.output, radius: radius, memory: memory), bands: Self.bands)
+            Job(input: call.inputs[0], output: call.output, radius: radius, memory: memory, steps: steps),
+            bands: Self.bands)
         return .filled
     }
 
@@ -47,6 +57,7 @@ final class MedianOperator: NativeOperator, @unchecked Sendable {
         let output: ImageReference
         let radius: Int
         let memory: UnsafeMutableBufferPointer<ColumnCounts>
+        let steps: UnsafePointer<ColumnCounts.Counts>
 
         func run(band: Int) {
             let rows = input.height * band / MedianOperator.bands..<input.height * (band + 1) / MedianOperator.bands
@@ -55,7 +66,8 @@ final class MedianOperator: NativeOperator, @unchecked Sendable {
             for left in stride(from: 0, to: input.width, by: MedianTile.width) {
                 for channel in 0..<3 {
                     MedianTile(
-                        input: input, output: output, radius: radius, left: left, channel: channel, columns: columns
+                        input: input, output: output, radius: radius, left: left, channel: channel, columns: columns,
+                        steps: steps
                     ).run(rows)
                 }
             }
@@ -63,7 +75,8 @@ final class MedianOperator: NativeOperator, @unchecked Sendable {
     }
 }
 
-/// How many of a column's pixels have each value, in 16 ranges and each range by itself.
+/// How many of a column's pixels have at most each value: by 16 ranges of 16 values, and by the values of each range. Sums of such
+/// counts are such counts too, and where a median lies is the number of counts that are too small, without a scan.
 struct ColumnCounts {
     typealias Counts = SIMD16<UInt16>
     var ranges = Counts()
@@ -89,6 +102,8 @@ struct MedianTile {
     let channel: Int
     /// Histograms of the columns from `left` − radius on; what lies beyond the picture is its edge.
     let columns: UnsafeMutablePointer<ColumnCounts>
+    /// What a value in place n of 16 adds to each of them: 1 from n on.
+    let steps: UnsafePointer<ColumnCounts.Counts>
 
     func run(_ rows: Range<Int>) {
         let width = min(Self.width, input.width - left)
@@ -114,9 +129,8 @@ struct MedianTile {
         let row = row(y)
         for column in 0..<count {
             let value = value(column, row)
-            let counts = UnsafeMutableRawPointer(columns + column).assumingMemoryBound(to: UInt16.self)
-            counts[value >> 4] &+= 1
-            counts[16 + value] &+= 1
+            columns[column].ranges &+= steps[value >> 4]
+            columns[column].values[value >> 4] &+= steps[value & 15]
         }
     }
 
@@ -124,9 +138,8 @@ struct MedianTile {
         let row = row(y)
         for column in 0..<count {
             let value = value(column, row)
-            let counts = UnsafeMutableRawPointer(columns + column).assumingMemoryBound(to: UInt16.self)
-            counts[value >> 4] &-= 1
-            counts[16 + value] &-= 1
+            columns[column].ranges &-= steps[value >> 4]
+            columns[column].values[value >> 4] &-= steps[value & 15]
         }
     }
 
@@ -141,8 +154,8 @@ struct MedianTile {
         var places = InlineArray<16, Int>(repeating: -2 * side)
         for x in 0..<width {
             if x > 0 { window.ranges &+= columns[x + side - 1].ranges &- columns[x - 1].ranges }
-            var below = 0
-            let range = Self.find(window.ranges, half, &below)
+            let range = Self.rank(of: half, in: window.ranges)
+            let below = range == 0 ? 0 : Int(window.ranges[range - 1])
             var values = window.values[range]
             let place = places[range]
             if 2 * (x - place) > side {
@@ -155,23 +168,16 @@ struct MedianTile {
             }
             window.values[range] = values
             places[range] = x
-            let median = 16 * range + Self.find(values, half, &below)
+            let median = 16 * range + Self.rank(of: half - below, in: values)
             target.storeBytes(of: UInt8(truncatingIfNeeded: median), toByteOffset: 4 * x + channel, as: UInt8.self)
             if channel == 0 { target.storeBytes(of: 255, toByteOffset: 4 * x + 3, as: UInt8.self) }
         }
     }
 
-    /// The first place up to which there are more than `half`, `below` counted in; `below` becomes the sum before it.
+    /// The first place up to which there are more than `half`.
     @inline(__always)
-    private static func find(_ counts: Counts, _ half: Int, _ below: inout Int) -> Int {
-        withUnsafeBytes(of: counts) { bytes in
-            let counts = bytes.assumingMemoryBound(to: UInt16.self)
-            for place in 0..<15 {
-                let next = below + Int(counts[place])
-                if next > half { return place }
-                below = next
-            }
-            return 15
-        }
+    private static func rank(of half: Int, in counts: Counts) -> Int {
+        let limit = Counts(repeating: UInt16(truncatingIfNeeded: half))
+        return Int(Counts().replacing(with: 1, where: counts .<= limit).wrappedSum())
     }
 }

@@ -1,6 +1,6 @@
 -- Each channel becomes the median of its neighbourhood of (2 radius + 1)^2 pixels: specks vanish, edges stay.
 --
--- Encoded values, straight alpha, which is kept. radius: 1…64 pixels. Up to 3 exact: the least and the greatest of a growing set
+-- Encoded values, straight alpha, which is kept. radius: 1…64 pixels. Up to 2 exact: the least and the greatest of a growing set
 -- are dropped until one is left. Beyond, the median of 8-bit codes, from histograms that move along (the native operator `median`),
 -- at a cost that does not grow with the radius.
 local function median(values)
@@ -36,7 +36,7 @@ return kernel {
   options = { radius = { 1, min = 1, max = 64 } },
   passes = function(p)
     local radius = p.radius
-    if radius > 3 then
+    if radius > 2 then
       return {
         { name = "opaque", channels = 3, pixel = function(c) return vec4(c.rgb, 1) end },
         { name = "median", native = "median", inputs = { "opaque" }, options = { radius = radius } },
