@@ -45,7 +45,8 @@ enum FilterRunner {
                 }
             }
             let (width, height) = stage.size.applied(to: whole)
-            let format = VideoFormat(.half4, width: width, height: height, color: .srgb)
+            let storage: PixelFormat = stage.keepsFloats ? .float4 : .half4
+            let format = VideoFormat(storage, width: width, height: height, color: .srgb)
             let output = try #require(FramePool(format: format).take())
             var uniforms: [Float] = []
             for name in stage.uniforms {
@@ -64,7 +65,7 @@ enum FilterRunner {
             }
             let pass = PassDescription(
                 kernel: kernel, inputs: frames.map { PassInput($0.format) },
-                output: PassOutput(format: .half4, color: .srgb))
+                output: PassOutput(format: storage, color: .srgb))
             let compiled = backend == .jit ? try compiler.compile(pass) : nil
             frames.map { ImageReference($0) }.withUnsafeBufferPointer { images in
                 var row = 0

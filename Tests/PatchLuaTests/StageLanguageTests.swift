@@ -124,6 +124,26 @@ import Testing
         #expect(made.stages[2].work == .native(.init("meanColor")))
     }
 
+    /// 0.5 + v / 1000 between the passes: halves there are 1/2048 apart.
+    @Test func numbersBetweenPassesAreHalvesOrFloats() throws {
+        func text(_ word: String) -> String {
+            """
+            source_image { "image" } >> kernel{ "fine", passes = {
+              { name = "small", channels = 1, \(word) pixel = function(c) return vec4(0.5 + c.r / 1000) end },
+              { sample = function(small) return vec4(vec3(1000 * (small:at(1, 0).r - 0.5)), 1) end },
+            } } >> pictures { "out" }
+            """
+        }
+        let values: [Float] = [0.125, 0.25, 0.375, 0.75]
+        let picture = FilterPicture(values.map { [$0, 0, 0, 1] }, width: 4)
+        func worst(_ word: String) throws -> Float {
+            let result = try #require(try FilterEngine.run(text(word), inputs: [("image", [picture])]).last)
+            return zip(result.pixels, values.dropFirst() + [0.75]).map { abs($0[0] - $1) }.max() ?? 9
+        }
+        #expect(try worst("floats = true,") < 0.001)
+        #expect(try worst("") > 0.1)
+    }
+
     @Test func mistakesInPassesNameWhatThereIs() {
         let workspace = Workspace()
         func text(_ pass: String) -> String { workspace.errorText("kernel{ 'k', passes = { \(pass) } }") }
@@ -134,6 +154,7 @@ import Testing
         #expect(
             text("{ params = { a = 1 }, pixel = function(c) return c end }").contains("only native passes have them"))
         #expect(text("{ scale = 0, pixel = function(c) return c end }").contains("write scale = 1/2"))
+        #expect(text("{ floats = 32, pixel = function(c) return c end }").contains("it is true for 32 bits a number"))
         #expect(text("{ size = {0, 1}, pixel = function(c) return c end }").contains("write size = {256, 1}"))
         #expect(
             workspace.errorText("kernel{ inputs = { 'previous' }, pixel = function(c) return c end }").contains(

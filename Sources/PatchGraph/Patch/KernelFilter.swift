@@ -84,6 +84,9 @@ extension KernelFilter {
         /// How many channels the stage's result keeps where it is stored, 1 to 4. The kernel gives the others the values that
         /// reading fewer planes back gives: r, r, r, 1 for one; r, g, 0, 1 for two; r, g, b, 1 for three.
         public var channels = 4
+        /// Whether the stage's result, where it is stored, keeps 32-bit floats in place of halves, whose 11 bits are too few to
+        /// compare neighbours by.
+        public var keepsFloats = false
         /// Whether the kernel works in the light that the graph asks for.
         public var following = Following()
 
@@ -112,6 +115,9 @@ extension KernelFilter {
             uniforms = []
             self.size = size
         }
+
+        /// How the result lies in memory where it is stored.
+        var storage: PixelFormat { keepsFloats ? .float(channels: channels) : .half(channels: channels) }
 
         /// nil for a native stage.
         public var kernel: Kernel? { if case .kernel(let kernel) = work { kernel } else { nil } }

@@ -36,8 +36,8 @@ struct PictureExpression {
     var uniforms: [UniformSource]
     var width: Int
     var height: Int
-    /// Channels that matter: what an intermediate of this picture keeps.
-    var channels = 4
+    /// How an intermediate of this picture is stored, which says how many channels matter and how exactly.
+    var storage = PixelFormat.half4
     /// Whose work this is, upstream first.
     var nodes: [NodeID]
 }

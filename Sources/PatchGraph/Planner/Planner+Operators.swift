@@ -55,8 +55,8 @@ extension Planner {
                         like: isOpaque && kind.prefersOutputFormat ? preferred : nil))
             case .stage(let earlier):
                 let uses = work.filter.stages.count { $0.inputs.contains(source) }
-                if case .expression(let expression) = work.results[earlier], uses > 1 || expression.channels < 4,
-                    kind.formats.isEmpty || kind.formats.contains(.half(channels: expression.channels))
+                if case .expression(let expression) = work.results[earlier], uses > 1 || expression.storage != .half4,
+                    kind.formats.isEmpty || kind.formats.contains(expression.storage)
                 {
                     work.results[earlier] = .stored(try store(work.results[earlier], ofNode: nil))
                 }
@@ -165,7 +165,7 @@ extension Planner {
         guard let first = kind.formats.first else { return try store(picture, ofNode: upstream) }
         // A computed picture that others read as an intermediate is computed once for all.
         if case .expression(let expression) = picture, isShared,
-            kind.formats.contains(.half(channels: expression.channels))
+            kind.formats.contains(expression.storage)
         {
             return try store(picture, ofNode: upstream)
         }

@@ -16,9 +16,10 @@ extension Planner {
     /// - Parameter reader: the space in which the picture will be read.
     func intermediate(_ expression: PictureExpression, readIn reader: KernelSpace = .rgb) -> VideoFormat {
         if let planar = planarFormat(expression), reader != .rgb || prefersPlanes(expression) { return planar }
-        let isGrey = expression.channels == 3 && expression.kernel.isGrey(reading: expression.inputs.map(\.passInput))
+        let isGrey =
+            expression.storage == .half3 && expression.kernel.isGrey(reading: expression.inputs.map(\.passInput))
         return VideoFormat(
-            .half(channels: isGrey ? 1 : expression.channels), width: expression.width, height: expression.height,
+            isGrey ? .half1 : expression.storage, width: expression.width, height: expression.height,
             color: encodedColor(expression))
     }
 

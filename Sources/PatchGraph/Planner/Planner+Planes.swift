@@ -6,7 +6,7 @@ extension Planner {
     /// The format in which an intermediate keeps planes apart: its inputs' layout at 10 bits, so that what is rounded between
     /// passes is a quarter of an 8-bit code; nil where the kernel or its inputs do not allow it.
     func planarFormat(_ expression: PictureExpression) -> VideoFormat? {
-        guard expression.kernel.space != .rgb, expression.channels == 4,
+        guard expression.kernel.space != .rgb, expression.storage == .half4,
             let first = expression.inputs.first(where: { $0.format.pixelFormat.isYCbCr })?.format,
             let deep = first.pixelFormat.deepPlanes
         else { return nil }

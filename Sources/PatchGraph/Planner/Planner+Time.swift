@@ -172,7 +172,7 @@ extension Planner {
                 work.results[index] = .stored(stored)
                 return (stored.format, label, stage.hashValue)
             }
-            var storage = PixelFormat.half(channels: stage.channels)
+            var storage = stage.storage
             if case .native(let native) = stage.work {
                 storage = try provider.nativeOperator(native.name).formats.first ?? .half4
             }

@@ -195,8 +195,7 @@ struct Planner {
             }
             var expression = PictureExpression(
                 kernel: inGraphsLight(kernel, stage.following), inputs: [], uniforms: uniforms, width: stageSize.width,
-                height: stageSize.height,
-                channels: stage.channels, nodes: [node.id])
+                height: stageSize.height, storage: stage.storage, nodes: [node.id])
             for source in stage.inputs {
                 switch source {
                 case .port(let port):

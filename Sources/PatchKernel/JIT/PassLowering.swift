@@ -67,9 +67,12 @@ struct PassLowering {
             arithmetic = .int16(bound: fixed.bound)
         case .failure(let refusal):
             arithmetic = .float(reason: refusal.reason)
-            // Sound's numbers are computed in the order in which they are written: a phase must stay exact for hours.
-            let isSound = description.output.format.isFloat && !description.output.format.isHalf
-            if !isSound {
+            // Between 32-bit floats numbers are computed in the order in which they are written: sound's phase must stay exact
+            // for hours.
+            let isExact = ([description.output.format] + description.inputs.map(\.format)).allSatisfy {
+                $0.isFloat && !$0.isHalf
+            }
+            if !isExact {
                 (p, roots) = AffineFolding.fold(p, roots, narrows: cpu.isX86 && description.output.format.bitDepth == 8)
             }
         }

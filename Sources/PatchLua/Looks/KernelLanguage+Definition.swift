@@ -7,7 +7,7 @@ import PatchMedia
 extension KernelLanguage {
     private static let words = [
         "summary", "params", "options", "light", "alpha", "space", "inputs", "pixel", "sample", "passes", "scale",
-        "ends", "size", "keepsAlpha", "optional", "channels", "weights",
+        "ends", "size", "keepsAlpha", "optional", "channels", "floats", "weights",
     ]
 
     /// How a stage's numbers are meant.
@@ -211,6 +211,7 @@ extension KernelLanguage {
         var stage = KernelFilter.Stage(
             kernel: kernel, inputs: inputs, uniforms: parameters.map(\.name), size: try stageSize(table, name, call),
             channels: channels)
+        stage.keepsFloats = try keepsFloats(table, name, call)
         stage.following.isAsked = meaning.followsGraph
         stage.following.weights = Set(inputNames.indices.filter { meaning.weights.contains(inputNames[$0]) })
         return stage
@@ -226,6 +227,17 @@ extension KernelLanguage {
                 "channels of '\(name)' is \(call.describe(-1))", "it is 1 (r), 2 (r, g), 3 (r, g, b) or 4")
         }
         return count
+    }
+
+    /// `floats = true`: the result is stored in 32 bits a number.
+    private func keepsFloats(_ table: Int32, _ name: String, _ call: LuaCall) throws -> Bool {
+        call.pushField(table, "floats")
+        defer { call.pop() }
+        guard call.isAbsent(-1) || call.kind(-1) == .bool else {
+            throw call.error(
+                "floats of '\(name)' is \(call.describe(-1))", "it is true for 32 bits a number, else left out")
+        }
+        return call.isTrue(-1)
     }
 
     /// The result as it is read back when only so many channels are stored, whether or not it is stored.

@@ -17,7 +17,7 @@ struct DefinitionContext {
 extension KernelLanguage {
     private static let passWords = [
         "name", "inputs", "light", "weights", "alpha", "space", "pixel", "sample", "scale", "size", "native", "params",
-        "options", "channels",
+        "options", "channels", "floats",
     ]
 
     /// Reads the list at an index, or the list that the function there makes of the options.
