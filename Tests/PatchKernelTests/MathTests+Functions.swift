@@ -60,6 +60,10 @@ extension MathTests {
             floor: 0),
     ]
 
+    private static func limited(_ x: Value, _ low: Float, _ high: Float, _ b: inout KernelBuilder) throws -> Value {
+        try b.apply(.clamp, [x, b.constant(low), b.constant(high)])
+    }
+
     /// Where the output has 8 bits, shorter polynomials serve. Bounds are on the absolute error; 8-bit codes are 3.9e-3
     /// apart.
     static let coarse: [Function] = [
@@ -67,6 +71,17 @@ extension MathTests {
         Function(name: "exp", operation: .exp, domain: -6...0, exact: { exp($0) }, bound: 3e-6, floor: 1),
         Function(name: "log2", operation: .log2, domain: 1e-4...1, exact: { log2($0) }, bound: 8e-6, floor: 1e9),
         Function(name: "log", operation: .log, domain: 1e-4...1, exact: { log($0) }, bound: 6e-6, floor: 1e9),
+        // Of numbers that the compiler knows to lie near each other.
+        Function(
+            name: "log of 1…1.4", operation: .log, domain: 1...1.4, exact: { log($0) }, bound: 3.5e-6, floor: 1e9,
+            whole: { b, x in try b.apply(.log, [limited(x, 1, 1.4, &b)]) }),
+        Function(
+            name: "log2 of 0.2…0.33", operation: .log2, domain: 0.2...0.33, exact: { log2($0) }, bound: 5e-6,
+            floor: 1e9,
+            whole: { b, x in try b.apply(.log2, [limited(x, 0.2, 0.33, &b)]) }),
+        Function(
+            name: "log2 of 1…1.9", operation: .log2, domain: 1...1.9, exact: { log2($0) }, bound: 8e-6, floor: 1e9,
+            whole: { b, x in try b.apply(.log2, [limited(x, 1, 1.9, &b)]) }),
         Function(
             name: "pow 0.45", operation: .pow, domain: 1e-4...1, second: 0.45, exact: { pow($0, Double(Float(0.45))) },
             bound: 6e-6, floor: 1),

@@ -47,6 +47,7 @@ extension ScalarProgram {
             return float(Float(log2Double(Double(value > 0x1p-126 ? value : 0x1p-126))))
         }
         let smallest = float(Float(0x1p-126))
+        if let near = narrowLog2(x) { return near }
         let positive = max(x, smallest)
         let bits = floatBits(positive)
         let result = isCoarse ? coarseLog2(bits) : fineLog2(bits)
@@ -138,7 +139,21 @@ extension ScalarProgram {
             return mul(abs(nodes[square.index].arguments[0]), float(factor.squareRoot()))
         }
         let least = float(Float(1e-30))
-        return unary(.rootEstimate, bounds[x.index].low >= 1e-30 ? x : max(x, least))
+        if bounds[x.index].low >= 1e-30 { return unary(.rootEstimate, x) }
+        return unary(.rootEstimate, rigidly { $0.squares(x, plus: least) } ?? max(x, least))
+    }
+
+    /// A sum of squares and one more number, which takes no operation of its own; nil for what is no sum of squares.
+    private mutating func squares(_ x: S, plus number: S) -> S? {
+        let node = nodes[x.index]
+        guard node.arguments.count >= 2, node.arguments[0] == node.arguments[1] else { return nil }
+        switch node.operation {
+        case .mul: return fma(node.arguments[0], node.arguments[0], number)
+        case .fma:
+            guard let rest = squares(node.arguments[2], plus: number) else { return nil }
+            return fma(node.arguments[0], node.arguments[0], rest)
+        default: return nil
+        }
     }
 
     /// √x by an estimate of 1/√x and one step of Newton's, within 3 · 10⁻⁷ of it, where that serves; 10⁻¹⁹ for 0. A root keeps
