@@ -2,8 +2,9 @@ internal import CLLVM
 
 extension PassEmitter {
     /// Computes the selections of a branch: the side that counts, and no other.
-    mutating func emitBranch(_ branch: UniformBranches.Branch) {
+    mutating func emitBranch(_ branch: ChunkBranches.Branch) {
         for index in branch.outside { _ = vector(S(index: index)) }
+        guard branch.isUniform else { return emitDearSide(branch) }
         let condition = scalar(branch.condition)
         let function = LLVMGetBasicBlockParent(LLVMGetInsertBlock(body.builder))
         func block(_ name: String) -> LLVMBasicBlockRef {
@@ -24,6 +25,35 @@ extension PassEmitter {
         for (number, index) in branch.selections.enumerated() {
             let value = LLVMBuildPhi(body.builder, LLVMTypeOf(edges[0][number].0), "")!
             addIncoming(value, edges.map { $0[number] })
+            vectors[index] = value
+        }
+    }
+
+    /// Computes the first side where some pixel of the chunk takes it; all others have their second side by then.
+    private mutating func emitDearSide(_ branch: ChunkBranches.Branch) {
+        let condition = vector(branch.condition)
+        let none = types.int(0, LLVMIntTypeInContext(types.context, UInt32(lanes)))
+        let bits = LLVMBuildBitCast(body.builder, condition, LLVMTypeOf(none), "")!
+        let isTaken = body.compareInt(LLVMIntNE, bits, none)
+        let before = LLVMGetInsertBlock(body.builder)!
+        let function = LLVMGetBasicBlockParent(before)
+        let (taken, after) = (
+            LLVMAppendBasicBlockInContext(types.context, function, "taken")!,
+            LLVMAppendBasicBlockInContext(types.context, function, "after")!
+        )
+        let rest = branch.selections.map { vector(program.nodes[$0].arguments[2]) }
+        LLVMBuildCondBr(body.builder, isTaken, taken, after)
+        body.move(to: taken)
+        for index in branch.sides[0] where !isRead(index) { emitValue(index) }
+        let chosen = zip(branch.selections, rest).map { index, other in
+            body.select(condition, vector(program.nodes[index].arguments[1]), other)
+        }
+        let end = LLVMGetInsertBlock(body.builder)!
+        LLVMBuildBr(body.builder, after)
+        body.move(to: after)
+        for (number, index) in branch.selections.enumerated() {
+            let value = LLVMBuildPhi(body.builder, LLVMTypeOf(chosen[number]), "")!
+            addIncoming(value, [(chosen[number], end), (rest[number], before)])
             vectors[index] = value
         }
     }

@@ -43,7 +43,7 @@ struct PassEmitter {
     var planarValues: [Int: FixedLanes] = [:]
     var packedValues: [Int: FixedLanes] = [:]
     private(set) var isLive: [Bool] = []
-    private var branches: UniformBranches?
+    private var branches: ChunkBranches?
 
     init(
         _ description: PassDescription, lowering: PassLowering, cpu: TargetCPU, types: LLVMTypes, module: LLVMModuleRef
@@ -150,7 +150,8 @@ struct PassEmitter {
 
     mutating func emit(_ part: Part, symbol: String) {
         let live = liveValues()
-        let branches = UniformBranches(program, live: live, roots: roots.values)
+        let floatInputs = description.inputs.indices.filter { rows == 1 && description.inputs[$0].format.isFloat }
+        let branches = ChunkBranches(program, live: live, roots: roots.values, floatInputs: Set(floatInputs))
         self.branches = branches
         // What pixels need of the frame's values.
         var isNeeded: Set<Int> = []
@@ -265,7 +266,7 @@ struct PassEmitter {
     /// Reads are emitted where they are first used, because LLVM keeps the order: made all at the beginning, the taps of
     /// a large stencil would fill the registers and go through the stack. (Not with loops: a first use inside one would
     /// not serve a later one outside.)
-    private func isRead(_ index: Int) -> Bool {
+    func isRead(_ index: Int) -> Bool {
         guard loops.owner.isEmpty else { return false }
         switch program.nodes[index].operation {
         case .load: return true
