@@ -95,6 +95,20 @@ import Testing
             #expect(
                 written(row.count) { code.shrinkSource($0, row, zeros, zeros, zeros, row.count) }
                     == [0, 8188, -8188, 0.125, 0])
+            // One among many, in each of the four rows.
+            for (odd, number) in [(Float16.nan, 0.0), (.infinity, 65504), (-.infinity, -65504)] {
+                for place in [0, 9, 37, 70] {
+                    for (line, weight) in [0.125, 0.375, 0.375, 0.125].enumerated() {
+                        var rows = [[Float16]](repeating: [Float16](repeating: 1, count: 71), count: 4)
+                        rows[line][place] = odd
+                        var exact = [Double](repeating: 1, count: 71)
+                        exact[place] = 1 - weight + weight * number
+                        expectNear(
+                            written(71) { code.shrinkSource($0, rows[0], rows[1], rows[2], rows[3], 71) }, exact,
+                            "shrink what is none")
+                    }
+                }
+            }
         }
     }
 }

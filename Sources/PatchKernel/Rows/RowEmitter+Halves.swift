@@ -48,19 +48,34 @@ extension RowEmitter {
         finish()
     }
 
+    /// - Parameter areFinite: no half can be infinite or no number. Otherwise the sums are looked at, which are finite where all are,
+    ///   and made again of finite numbers where one is not.
     private mutating func emitShrinkHalves(_ name: String, areFinite: Bool) {
         let p = begin(name, [LLVMTypeRef](repeating: types.pointer, count: 5) + [types.i64])
         steps(p[5], pixels: halfStep) { at, count in
-            func row(_ index: Int) -> LLVMValueRef {
-                let values = numbers(p[index], at, count)
-                return areFinite ? values : finite(values, count)
+            let rows = (1...4).map { numbers(p[$0], at, count) }
+            func sum(_ rows: [LLVMValueRef]) -> LLVMValueRef {
+                let (outer, inner) = (asm.add(rows[0], rows[3]), asm.add(rows[1], rows[2]))
+                return asm.add(
+                    asm.mul(outer, asm.splatFloat(0.125, count)), asm.mul(inner, asm.splatFloat(0.375, count)))
             }
-            let (outer, inner) = (asm.add(row(1), row(4)), asm.add(row(2), row(3)))
-            let sum = asm.add(
-                asm.mul(outer, asm.splatFloat(0.125, count)), asm.mul(inner, asm.splatFloat(0.375, count)))
-            storeHalves(sum, p[0], at, count)
+            let result = sum(rows)
+            storeHalves(result, p[0], at, count)
+            guard !areFinite else { return }
+            when(isSomeInfinite(result, count)) {
+                storeHalves(sum(rows.map { finite($0, count) }), p[0], at, count)
+            }
         }
         finish()
+    }
+
+    /// Whether one of them is infinite or no number.
+    private func isSomeInfinite(_ values: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+        let bits = LLVMBuildBitCast(asm.builder, values, types.vector(types.i32, count), "")!
+        let magnitude = asm.and(bits, splat32(0x7fff_ffff, count))
+        let flags = asm.compareInt(LLVMIntSGE, magnitude, splat32(0x7f80_0000, count))
+        let none = types.int(0, LLVMIntTypeInContext(types.context, UInt32(count)))
+        return asm.compareInt(LLVMIntNE, LLVMBuildBitCast(asm.builder, flags, LLVMTypeOf(none), ""), none)
     }
 
     private mutating func emitShrinkHalvesAcross() {
