@@ -140,6 +140,16 @@ extension Bench {
         }
     }
 
+    /// Beautify and skinSmooth at the sizes they are used at, for `loop`.
+    func beautifyRuns(threads: Int) throws -> [(String, OurRun)] {
+        try [(640, 480), (1280, 720), (1920, 1080)].flatMap { width, height in
+            try ["beautify", "skinSmooth"].map { name in
+                let way = OurWay(name: "graph", graph: "picture{'a'} >> filter.\(name){} >> result{'out'}")
+                return ("\(name) \(width)x\(height)", try run(way, .yuv420p, width, height, threads: threads))
+            }
+        }
+    }
+
     /// Beautify at the sizes it is used at. The limits are the aims.
     func measureBeautify() throws {
         for (width, height, limit) in [(640, 480, 2.2), (1280, 720, 6.5), (1920, 1080, 14)] {

@@ -210,11 +210,16 @@ final class Bench {
     /// Each workload, over and over, for a profiler.
     func loop(_ seconds: Double) throws {
         for workload in Workload.all where workload.isSelected(by: options.only) {
-            for (way, run) in ours(workload, options.threads[0]) { try loop(seconds, workload, way, run) }
+            for (way, run) in ours(workload, options.threads[0]) {
+                try loop(seconds, "\(workload.name) \(workload.format.rawValue), \(way.name)", run)
+            }
+        }
+        if options.wants("beautify") {
+            for (name, run) in try beautifyRuns(threads: options.threads[0]) { try loop(seconds, name, run) }
         }
     }
 
-    private func loop(_ seconds: Double, _ workload: Workload, _ way: OurWay, _ run: OurRun) throws {
+    private func loop(_ seconds: Double, _ name: String, _ run: OurRun) throws {
         for _ in 0..<3 { try run.run() }
         // CPU time beside the clock's: on a busy machine it says more.
         func cpu() -> Double {
@@ -235,7 +240,7 @@ final class Bench {
             Double(monotonicNanoseconds() - start) / 1e6 / Double(count), (cpu() - used) / Double(count)
         )
         print(
-            "\(workload.name) \(workload.format.rawValue), \(way.name): \(count) frames, \(rounded(wall)) ms a frame, "
+            "\(name): \(count) frames, \(rounded(wall)) ms a frame, "
                 + "\(rounded(busy)) ms of CPU, \(rounded(least)) ms at least")
     }
 

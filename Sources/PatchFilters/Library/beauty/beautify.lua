@@ -6,28 +6,34 @@
 -- combination: where there is skin and no edge, (1 - smooth)(original - bilateral) + bilateral, elsewhere the original;
 -- then log(1 + 0.2 x) / log(1.2) everywhere. Last, brightness and saturation (weights .30 .59 .11).
 --
--- Encoded values, straight alpha, which is kept. smooth: 0…1; brightness and saturation: 0…2. No neutral value: the tone
--- curve always acts. Two oddities are the original's and stay: the bilateral's taps are texels of the frame, so the look
--- depends on the resolution; and the skin test never asks which of red and green is greater.
+-- Encoded values, straight alpha, which is kept; the tone curve takes 0…2, beyond which it stays. smooth: 0…1; brightness and
+-- saturation: 0…2. No neutral value: the tone curve always acts. Two oddities are the original's and stay: the bilateral's taps
+-- are texels of the frame, so the look depends on the resolution; and the skin test never asks which of red and green is greater.
 local steps = require "library.steps"
 
 local weights = { 0.05, 0.09, 0.12, 0.15, 0.18, 0.15, 0.12, 0.09, 0.05 }
 
 -- max(w - 4wd, 0) is w(1 - min(4d, 1)).
-local function bilateral(dx, dy)
-  return function(src)
-    local centre = src:at(0, 0).rgb
-    local sum, total = centre * weights[5], weights[5]
-    for i = -4, 4 do
-      if i ~= 0 then
-        local tap = src:at(4 * i * dx, 4 * i * dy).rgb
-        local away = fastSqrt(dot(centre - tap, centre - tap))
-        local weight = max(weights[i + 5] - 4 * weights[i + 5] * away, 0)
-        sum, total = sum + tap * weight, total + weight
-      end
+local function bilateral(src, dx, dy)
+  local centre = src:at(0, 0).rgb
+  local sum, total = centre * weights[5], weights[5]
+  for i = -4, 4 do
+    if i ~= 0 then
+      local tap = src:at(4 * i * dx, 4 * i * dy).rgb
+      local away = fastSqrt(dot(centre - tap, centre - tap))
+      local weight = max(weights[i + 5] - 4 * weights[i + 5] * away, 0)
+      sum, total = sum + tap * weight, total + weight
     end
-    return vec4(sum * (1 / total), 1)
   end
+  return sum * (1 / total)
+end
+
+-- Only skin is smoothed: where no pixel of a run may be skin, nothing is computed. The limits are wider than skin's, because halves
+-- are rounded.
+local function smoothed(vertical, straight)
+  local c = straight:at(0, 0)
+  local mayBeSkin = gt(c.r, 0.3685) & gt(c.r, c.b - 0.004) & gt(abs(c.r - c.g), 0.0548)
+  return vec4(select(mayBeSkin, bilateral(vertical, 1, 0), c.rgb), 1)
 end
 
 local gauss, gaussSum = {}, 0
@@ -40,23 +46,23 @@ local function blur(dx, dy)
   return function(src)
     local sum
     for i = -4, 4 do
-      local part = steps.join(src:at(i * dx, i * dy), 1024) * (gauss[i] / gaussSum)
+      local part = src:at(i * dx, i * dy).r * (gauss[i] / gaussSum)
       sum = sum and sum + part or part
     end
-    return steps.split(sum, 1024)
+    return vec4(sum)
   end
 end
 
 local function combine(smoothed, thin, source, _, p)
   local image, smooth = source:at(0, 0), smoothed:at(0, 0)
   local r, g, b = image.r, image.g, image.b
-  local most, least = max(r, max(g, b)), min(r, min(g, b))
+  -- Of colours whose red is above their blue.
+  local most, least = max(r, g), min(g, b)
   local isSkin = ~steps.isEdge(thin) & gt(r, 0.3725) & gt(g, 0.1568) & gt(b, 0.0784) & gt(r, b)
     & gt(most - least, 0.0588) & gt(abs(r - g), 0.0588)
   local skin = (1 - p.smooth) * (image.rgb - smooth.rgb) + smooth.rgb
   local rgb = select(isSkin, skin, image.rgb)
-  rgb = log(1 + 0.2 * max(rgb, 0)) / log(1.2)
-  rgb = rgb * p.brightness
+  rgb = log(1 + 0.2 * clamp(rgb, 0, 2)) * (p.brightness / log(1.2))
   local grey = dot(rgb, vec3(0.30, 0.59, 0.11))
   return vec4(grey + (rgb - grey) * p.saturation, image.a)
 end
@@ -70,15 +76,15 @@ return kernel {
   },
   passes = {
     { name = "straight", channels = 3, pixel = function(c) return c end },
-    { name = "vertical", channels = 3, sample = bilateral(0, 1) },
-    { name = "smoothed", channels = 3, sample = bilateral(1, 0) },
-    { name = "luma", channels = 2, inputs = { "image" }, pixel = function(c)
-      return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
+    { name = "vertical", channels = 3, sample = function(src) return vec4(bilateral(src, 0, 1), 1) end },
+    { name = "smoothed", inputs = { "vertical", "straight" }, channels = 3, sample = smoothed },
+    { name = "luma", inputs = { "image" }, channels = 1, floats = true, pixel = steps.luma },
+    { name = "lumaVertical", channels = 1, floats = true, sample = blur(0, 1) },
+    { name = "lumaBlurred", channels = 1, floats = true, sample = blur(1, 0) },
+    { name = "strength", channels = 1, floats = true, sample = steps.strength },
+    { name = "thin", inputs = { "strength", "lumaBlurred" }, channels = 1, sample = function(strength, blurred)
+      return steps.thin(strength, blurred, 0.1, 0.4)
     end },
-    { name = "lumaVertical", channels = 2, sample = blur(0, 1) },
-    { name = "lumaBlurred", channels = 2, sample = blur(1, 0) },
-    { name = "gradient", channels = 3, sample = steps.gradient },
-    { name = "thin", channels = 1, sample = function(src) return steps.thin(src, 0.1, 0.4) end },
     { name = "result", inputs = { "smoothed", "thin", "image" }, sample = combine },
   },
 }

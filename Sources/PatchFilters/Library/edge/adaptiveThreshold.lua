@@ -13,21 +13,18 @@ return kernel {
       return function(src)
         local sum
         for i = -radius, radius do
-          local part = steps.join(src:at(i * dx, i * dy), 1024)
+          local part = src:at(i * dx, i * dy).r
           sum = sum and sum + part or part
         end
-        return steps.split(sum / (2 * radius + 1), 1024)
+        return vec4(sum / (2 * radius + 1))
       end
     end
     return {
-      { name = "luma", channels = 2, pixel = function(c)
-        return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
-      end },
-      { name = "down", channels = 2, sample = mean(0, 1) },
-      { name = "mean", channels = 2, sample = mean(1, 0) },
+      { name = "luma", channels = 1, floats = true, pixel = steps.luma },
+      { name = "down", channels = 1, floats = true, sample = mean(0, 1) },
+      { name = "mean", channels = 1, floats = true, sample = mean(1, 0) },
       { inputs = { "mean", "image" }, pixel = function(around, c, p)
-        local luma = dot(c.rgb, vec3(0.2125, 0.7154, 0.0721))
-        return vec4(vec3(step(steps.join(around, 1024) - p.offset, luma)), c.a)
+        return vec4(vec3(step(around.r - p.offset, steps.luma(c).r)), c.a)
       end },
     }
   end,

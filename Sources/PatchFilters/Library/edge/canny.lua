@@ -14,14 +14,12 @@ return kernel {
     upperThreshold = { 0.4, min = 0, max = 2, label = "Upper threshold" },
   },
   passes = {
-    { name = "luma", channels = 2, pixel = function(c)
-      return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
-    end },
-    { name = "down", channels = 2, sample = steps.blur(0, 1) },
-    { name = "blurred", channels = 2, sample = steps.blur(1, 0) },
-    { name = "gradient", channels = 3, sample = steps.gradient },
-    { name = "thin", channels = 1, sample = function(src, _, p)
-      return steps.thin(src, p.lowerThreshold, max(p.upperThreshold, p.lowerThreshold + 0.0001))
+    { name = "luma", channels = 1, floats = true, pixel = steps.luma },
+    { name = "down", channels = 1, floats = true, sample = steps.blur(0, 1) },
+    { name = "blurred", channels = 1, floats = true, sample = steps.blur(1, 0) },
+    { name = "strength", channels = 1, floats = true, sample = steps.strength },
+    { name = "thin", inputs = { "strength", "blurred" }, channels = 1, sample = function(strength, blurred, _, p)
+      return steps.thin(strength, blurred, p.lowerThreshold, max(p.upperThreshold, p.lowerThreshold + 0.0001))
     end },
     { inputs = { "thin", "image" }, sample = function(thin, image)
       return vec4(vec3(select(steps.isEdge(thin), 1, 0)), image:at(0, 0).a)

@@ -15,13 +15,13 @@ return kernel {
     show = { 1, min = 0, max = 1, neutral = 0, label = "Show" },
   },
   passes = {
-    { name = "luma", channels = 2, pixel = function(c)
-      return steps.split(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721)), 1024)
+    { name = "luma", channels = 1, floats = true, pixel = steps.luma },
+    { name = "down", channels = 1, floats = true, sample = steps.blur(0, 1) },
+    { name = "blurred", channels = 1, floats = true, sample = steps.blur(1, 0) },
+    { name = "strength", channels = 1, floats = true, sample = steps.strength },
+    { name = "thin", inputs = { "strength", "blurred" }, channels = 1, sample = function(strength, blurred)
+      return steps.thin(strength, blurred, 0.1, 0.4)
     end },
-    { name = "down", channels = 2, sample = steps.blur(0, 1) },
-    { name = "blurred", channels = 2, sample = steps.blur(1, 0) },
-    { name = "gradient", channels = 3, sample = steps.gradient },
-    { name = "thin", channels = 1, sample = function(src) return steps.thin(src, 0.1, 0.4) end },
     { name = "edges", channels = 1, sample = function(thin) return vec4(select(steps.isEdge(thin), 1.0, 0.0)) end },
     { name = "lines", native = "hough", params = { threshold = "threshold" } },
     { inputs = { "lines", "image" }, pixel = function(line, image, p)

@@ -1,54 +1,51 @@
--- The stages of Canny's edge detection, shared by canny, houghLines and beautify.
+-- The stages of Canny's edge detection, shared by canny, houghLines and beautify; adaptiveThreshold takes the luma.
 --
--- Canny decides by comparing neighbours, and a half float's 11 bits are too few to decide as exact numbers would. So numbers
--- are stored in two channels: whole steps, and what is left of the last step.
+-- Canny decides by comparing neighbours, and a half float's 11 bits are too few to decide as exact numbers would. So the passes
+-- up to the thinning keep 32-bit floats (`floats = true`).
 local steps = {}
 
-function steps.split(x, count)
-  local whole = floor(x * count)
-  return vec4(whole / count, x * count - whole, 0, 1)
-end
+-- Luma of encoded values.
+function steps.luma(c) return vec4(dot(c.rgb, vec3(0.2125, 0.7154, 0.0721))) end
 
-function steps.join(c, count) return c.r + c.g / count end
-
--- A Gaussian of p.sigma over nine pixels, along (dx, dy), of a luma in 1/1024.
+-- A Gaussian of p.sigma over nine pixels, along (dx, dy).
 function steps.blur(dx, dy)
   return function(src, _, p)
     local sum, total
     for i = -4, 4 do
       local weight = exp(-i * i / (2 * p.sigma * p.sigma))
-      local part = steps.join(src:at(i * dx, i * dy), 1024) * weight
+      local part = src:at(i * dx, i * dy).r * weight
       sum, total = sum and sum + part or part, total and total + weight or weight
     end
-    return steps.split(sum / total, 1024)
+    return vec4(sum / total)
   end
 end
 
--- The gradient of a blurred luma in 1/1024: its length in 1/256, and in blue the axis it lies along: 0 across, 1 up and down,
--- 2 and 3 the diagonals. A direction counts as along an axis when its other component is below sin(22.5 degrees).
-function steps.gradient(src)
-  local function at(x, y) return steps.join(src:at(x, y), 1024) end
+-- The gradient of a luma around a pixel, across and down, by Sobel.
+local function gradient(src)
+  local function at(x, y) return src:at(x, y).r end
   local nw, n, ne = at(-1, -1), at(0, -1), at(1, -1)
   local w, e = at(-1, 0), at(1, 0)
   local sw, s, se = at(-1, 1), at(0, 1), at(1, 1)
-  local gx = ne + 2 * e + se - nw - 2 * w - sw
-  local gy = sw + 2 * s + se - nw - 2 * n - ne
-  local magnitude = length(vec2(gx, gy))
-  local least = 0.382684 * magnitude
-  local diagonal = select(gt(gx * gy, 0), 2.0, 3.0)
-  local axis = select(lt(abs(gy), least), 0.0, select(lt(abs(gx), least), 1.0, diagonal))
-  return vec4(steps.split(magnitude, 256).rg, axis, 1)
+  return ne + 2 * e + se - nw - 2 * w - sw, sw + 2 * s + se - nw - 2 * n - ne
 end
 
--- Keeps a pixel that is no weaker than its two neighbours along the gradient.
-function steps.thin(src, lower, upper)
-  local function at(x, y) return steps.join(src:at(x, y), 256) end
-  local here, axis = at(0, 0), src:at(0, 0).b
+-- The square of the gradient's length: it compares as the length does, and takes no root.
+function steps.strength(src)
+  local gx, gy = gradient(src)
+  return vec4(gx * gx + gy * gy)
+end
+
+-- Keeps a pixel whose gradient is no weaker than its two neighbours' along the gradient. A direction counts as along an axis when its
+-- other component is below sin(22.5 degrees). It is found again from the luma: to store it would cost more.
+function steps.thin(strength, blurred, lower, upper)
+  local function at(x, y) return strength:at(x, y).r end
+  local here, gx, gy = at(0, 0), gradient(blurred)
   local across, down = max(at(-1, 0), at(1, 0)), max(at(0, -1), at(0, 1))
   local falling, rising = max(at(-1, -1), at(1, 1)), max(at(-1, 1), at(1, -1))
-  local straight = select(lt(axis, 0.5), across, down)
-  local neighbour = select(lt(axis, 1.5), straight, select(lt(axis, 2.5), falling, rising))
-  return vec4(select(ge(here, neighbour), smoothstep(lower, upper, here), 0))
+  local least = 0.146447 * here
+  local diagonal = select(gt(gx * gy, 0), falling, rising)
+  local neighbour = select(lt(gy * gy, least), across, select(lt(gx * gx, least), down, diagonal))
+  return vec4(select(ge(here, neighbour), smoothstep(lower, upper, sqrt(here)), 0))
 end
 
 -- A pixel that survived is an edge when there is enough around it.
