@@ -5,8 +5,8 @@
 /// to pixel, such as a mask: then a very dear first side is jumped over in chunks where no pixel takes it.
 ///
 /// Selections by one condition are one branch. What only one side of a branch needs is computed inside it, but for reads,
-/// which the emitter shares through the whole chunk. (Of planes of floats, a chunk of one row shares no read with another one,
-/// so that a very dear side has them inside.)
+/// which the emitter shares through the whole chunk. (Of planes of floats at their own size, a chunk of one row shares no
+/// read with another one, so that a very dear side has them inside.)
 struct ChunkBranches {
     struct Branch {
         var condition: S
@@ -145,7 +145,7 @@ struct ChunkBranches {
     private func mayBeInside(_ index: Int, movesReads: Bool) -> Bool {
         guard program.rates[index] == .pixel else { return false }
         switch program.nodes[index].operation {
-        case .load(let load): return movesReads && floatInputs.contains(load.input)
+        case .load(let load): return movesReads && !load.isHalf && floatInputs.contains(load.input)
         case .gather, .dither, .column: return false
         default: return true
         }

@@ -3,7 +3,7 @@ import PatchMedia
 /// What machine code depends on, as text, and a short name made of it.
 struct CodeKey {
     /// Changes whenever this module makes other code of the same description.
-    static let generation = 13
+    static let generation = 14
 
     let text: String
     /// 32 hexadecimal digits.
