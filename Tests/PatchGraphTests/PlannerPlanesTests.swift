@@ -143,6 +143,32 @@ import Testing
         #expect(plan.passes.map(\.nodes) == [["f0"], ["f0"], ["f1"]])
     }
 
+    /// What a stage of exactly half the size made is read back without a gather; anything else is sampled as ever.
+    @Test func halfSizeIsKnownToItsReader() throws {
+        func filter(_ factor: Double) throws -> KernelFilter {
+            KernelFilter(
+                name: "soft", summary: "", ports: ["image"], parameters: [ParameterSchema("amount", default: [0.25])],
+                stages: [
+                    .init(
+                        kernel: StandardKernels.copy, inputs: [.port(0)], uniforms: [],
+                        size: .scaled(x: factor, y: factor)),
+                    .init(
+                        kernel: try #require(mixFilter().stages[0].kernel), inputs: [.port(0), .stage(0)],
+                        uniforms: ["amount"]),
+                ])
+        }
+        for (width, height, factor, expected) in [
+            (36, 20, 0.5, [false, true]), (34, 18, 0.5, [false, true]), (35, 18, 0.5, [false, false]),
+            (36, 20, 0.25, [false, false]),
+        ] {
+            let video = VideoFormat(.yuv420p, width: width, height: height, color: .bt709)
+            let plan = try plan(chain(try filter(factor)), sink: video, source: video)
+            let last = try #require(plan.passes.last)
+            #expect(last.compiled.description.inputs.map(\.isHalf) == expected, "\(width)x\(height), \(factor)")
+            #expect(last.chroma?.description.inputs.map(\.isHalf) == expected)
+        }
+    }
+
     @Test func afterRGBThereAreNoPlanesToKeep() throws {
         let plan = try plan(chain(try scaleFilter(), try boxFilter(4)))
         #expect(formats(plan) == [.half4, .half4, .yuv420p])

@@ -84,7 +84,13 @@ extension Planner {
 
     func description(of expression: PictureExpression, as format: VideoFormat) -> PassDescription {
         PassDescription(
-            kernel: expression.kernel, inputs: expression.inputs.map(\.passInput),
+            kernel: expression.kernel,
+            inputs: expression.inputs.map { stored in
+                var input = stored.passInput
+                let (width, height) = stored.size
+                input.isHalf = (2 * width, 2 * height) == (expression.width, expression.height)
+                return input
+            },
             output: PassOutput(format: format.pixelFormat, color: format.color, premultiplied: format.premultiplied))
     }
 
