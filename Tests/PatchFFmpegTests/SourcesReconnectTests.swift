@@ -1,5 +1,7 @@
+import Foundation
 import PatchGraph
 import PatchMedia
+import PatchTesting
 import Testing
 
 /// A live source whose connection breaks and is made again, in virtual time: its stamps begin anew, and the first picture has
@@ -56,5 +58,87 @@ import Testing
             let offset = try #require(offsets[index], "no sound at \(Double(index) / 100) s")
             #expect(offset < 0.03, "\(Double(index) / 100) s")
         }
+    }
+}
+
+/// Sound that begins only after a live stream was opened, of which its header says nothing, as FLV allows.
+@Suite(.serialized) struct SourcesLateSoundTests {
+    /// Serves an FLV file over TCP by its own stamps, to each who comes from where it is; tags of sound not before 9 s.
+    private static let sender = """
+        import socket, struct, sys, threading, time
+        data = open(sys.argv[1], "rb").read()
+        tags, place = [], 13
+        while place + 15 <= len(data):
+            size = int.from_bytes(data[place + 1:place + 4], "big")
+            stamp = int.from_bytes(data[place + 4:place + 7], "big") | data[place + 7] << 24
+            tags.append((stamp, data[place], data[place:place + size + 15]))
+            place += size + 15
+        header = {kind: next(t for t in tags if t[1] == kind)[2] for kind in (8, 9)}
+        server = socket.create_server(("127.0.0.1", 0))
+        print(server.getsockname()[1], flush=True)
+        begin = time.monotonic()
+        def serve(peer):
+            try:
+                now = time.monotonic() - begin
+                peer.sendall(b"FLV\\x01\\x01\\0\\0\\0\\x09\\0\\0\\0\\0" + header[9])
+                heard = False
+                for stamp, kind, tag in tags:
+                    if kind == 18 or stamp / 1000 < now or tag in header.values(): continue
+                    if kind == 8 and stamp < 9000: continue
+                    time.sleep(max(0, begin + stamp / 1000 - time.monotonic()))
+                    if kind == 8 and not heard:
+                        heard = True
+                        peer.sendall(header[8])
+                    peer.sendall(tag)
+            except OSError: pass
+        while True:
+            threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+        """
+
+    @Test(arguments: [true, false])
+    func soundThatIsNotAnnounced(_ isExpected: Bool) throws {
+        let folder = try TemporaryDirectory()
+        try Program.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=160x90:r=30", "-f", "lavfi", "-i", "sine=r=48000", "-t",
+                "30", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-g", "15", "-pix_fmt",
+                "yuv420p",
+                "-c:a", "aac", folder.file("a.flv"),
+            ])
+        let sender = try Program("python3", ["-c", Self.sender, folder.file("a.flv")])
+        try sender.waitForOutput("\n", within: 10)
+        let port = String(decoding: sender.outputSoFar.output, as: UTF8.self).prefix { $0 != "\n" }
+        let events = SourceEvents()
+        let source = try makeSource(
+            "stream", ["url": .string("tcp://127.0.0.1:\(port)"), "required": .bool(!isExpected)], offline: false,
+            events: events)
+        let format = try source.open()
+        defer { source.stop() }
+        #expect((format.audio != nil) == isExpected)
+        try source.start()
+        var heard = 0
+        let begin = monotonicNanoseconds()
+        let block = AudioBlock(format: AudioFormat(sampleRate: 48_000, channels: 2), capacity: 4800)
+        for index: Int64 in 0..<(30 * 20) {
+            let due = begin + FrameRate(30).time(ofFrame: index).nanoseconds
+            let wait = due - monotonicNanoseconds()
+            if wait > 0 { usleep(UInt32(wait / 1000)) }
+            let tick = Tick(index: index, rate: FrameRate(30), hostTime: due, isOffline: false)
+            _ = source.frame(at: tick)
+            guard format.audio != nil else { continue }
+            block.count = 1600
+            _ = source.sound(at: tick, into: block)
+            let samples = UnsafeBufferPointer(start: block.channel(0), count: block.count)
+            // The last five seconds.
+            if index >= 30 * 15, samples.contains(where: { abs($0) > 0.05 }) { heard += 1 }
+        }
+        if isExpected {
+            #expect(heard == 150)
+            #expect(events.waitForBack(seconds: 1))
+        } else {
+            #expect(events.problems.contains { $0.remedy.contains("required = false") }, "\(events.problems)")
+        }
+        sender.signal(SIGKILL)
     }
 }

@@ -62,6 +62,8 @@ final class MediaProducer {
     /// How much later everything is than the medium says, because its time was stretched: our clock is another.
     private var shift = MediaTime.zero
     private var sequence: Int64 = 0
+    /// That there is sound which is not heard was told.
+    private var isSoundTold = false
     /// The first frame's format, before or after it was queued.
     private(set) var format: VideoFormat?
 
@@ -290,9 +292,31 @@ final class MediaProducer {
             if !(playback.loops && rewind()) { finish() }
         case .packet(let packet):
             corruptInARow = 0
+            if let error = unheardSound(packet) {
+                TrackBacklog.free(packet)
+                finish()
+                return .failed(error)
+            }
             keep(packet)
         }
         return .more
+    }
+
+    /// Sound that begins only after a stream was opened: where the graph expects sound, a new connection finds it.
+    /// - Returns: why the connection is to end.
+    private func unheardSound(_ packet: UnsafeMutablePointer<AVPacket>) -> PatchError? {
+        guard follows, !isSoundTold, reader.beginsSound(packet) else { return nil }
+        isSoundTold = true
+        if converter != nil {
+            return PatchError(
+                .network, "'\(reader.address.shown)' has sound now", remedy: "it is connected again, to be heard")
+        }
+        report(
+            .problem(
+                PatchError(
+                    .media, "'\(reader.address.shown)' has sound now, and had none when it was opened: it is not heard",
+                    remedy: "write required = false, which expects sound")))
+        return nil
     }
 
     private func keep(_ packet: UnsafeMutablePointer<AVPacket>) {

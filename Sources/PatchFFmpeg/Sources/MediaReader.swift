@@ -137,6 +137,13 @@ final class MediaReader {
         return .failed(address.error(status, deadline: deadline, doing: "read"))
     }
 
+    /// The packet is of a track of sound, and none was there when the input was opened.
+    func beginsSound(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
+        let index = Int(packet.pointee.stream_index)
+        guard sound == nil, index >= 0, index < Int(input.pointer.pointee.nb_streams) else { return false }
+        return input.pointer.pointee.streams[index]?.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+    }
+
     /// Goes to the last key frame at or before `time` on the file's time line. False when the input cannot.
     func seek(to time: MediaTime) -> Bool {
         deadline.allow(nanoseconds: address.timeout)
