@@ -77,7 +77,7 @@ import Testing
         }
         _ = run(seconds: 2)
         let before = run(seconds: 4)
-        #expect(before.shown > 100 && before.heard == 120, "\(before)")
+        #expect(before.shown > 100 && before.heard > 115, "\(before)")
         server.crash()
         let away = run(seconds: 6)
         #expect(away.held && away.shown < 60, "\(away)")
@@ -86,6 +86,6 @@ import Testing
         _ = run(seconds: 12)
         #expect(events.waitForBack(seconds: 1))
         let after = run(seconds: 4)
-        #expect(after.shown > 100 && after.heard == 120, "\(after)")
+        #expect(after.shown > 100 && after.heard > 115, "\(after)")
     }
 }

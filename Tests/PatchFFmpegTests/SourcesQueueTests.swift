@@ -284,4 +284,40 @@ import Testing
         }
         #expect(taken === frame)
     }
+
+    /// A track that is padded at its end, or ends early, begins its next round where the picture does, to the sample.
+    @Test(arguments: [512, 0, -480, -3000])
+    func aRoundBeginsWhereItBelongs(_ excess: Int) throws {
+        let mono = AudioFormat(sampleRate: 48_000, channels: 1)
+        let queue = SourceQueue(.everyFrame(depth: 300), audio: mono)
+        for round in 0..<3 {
+            for index in 0..<25 {
+                let frame = Frame(allocating: VideoFormat(.gray8, width: 2, height: 2))
+                queue.push(
+                    frame, pts: MediaTime(value: Int64(25 * round + index), timescale: 25),
+                    duration: MediaTime(value: 1, timescale: 25))
+            }
+            // Each sample says where in its round it is.
+            let samples = (0..<48_000 + excess).map { Float($0 + 1) }
+            samples.withUnsafeBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return }
+                queue.pushSound(
+                    pts: MediaTime(value: Int64(round), timescale: 1), count: samples.count, beginsRound: round > 0
+                ) { _ in base }
+            }
+        }
+        queue.end()
+        let block = AudioBlock(format: mono, capacity: 1920)
+        for index: Int64 in 0..<75 {
+            let tick = Tick(index: index, rate: FrameRate(25), hostTime: 0, isOffline: true)
+            _ = queue.frame(at: tick)
+            block.count = 1920
+            _ = queue.sound(at: tick, into: block)
+            for sample in [0, 960, 1919] {
+                let place = (Int(index) * 1920 + sample) % 48_000
+                let wanted = place < 48_000 + excess ? Float(place + 1) : 0
+                #expect(block.channel(0)[sample] == wanted, "tick \(index), sample \(sample)")
+            }
+        }
+    }
 }

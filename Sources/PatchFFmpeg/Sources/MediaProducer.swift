@@ -228,8 +228,9 @@ final class MediaProducer {
         {
             return false
         }
+        let beginsRound = !track.hasBegun && track.offset != .zero
         track.hasBegun = true
-        queue.pushSound(pts: pts, count: count) { converter.channel($0) }
+        queue.pushSound(pts: pts, count: count, beginsRound: beginsRound) { converter.channel($0) }
         return true
     }
 

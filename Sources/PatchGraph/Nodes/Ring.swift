@@ -38,6 +38,13 @@ struct Ring<Element> {
         return element
     }
 
+    mutating func popLast() -> Element? {
+        guard count > 0 else { return nil }
+        count -= 1
+        defer { slots[position(count)] = nil }
+        return slots[position(count)]
+    }
+
     /// - Precondition: not empty.
     mutating func replaceFirst(_ element: Element) {
         precondition(count > 0)

@@ -43,6 +43,21 @@ final class SoundRing {
     /// Where samples that are stamped with `start` begin: where the sound ends, when they follow on without a seam.
     func place(of start: Int64) -> Int64 { end.flatMap { abs(start - $0) <= Self.tolerance ? $0 : nil } ?? start }
 
+    /// What is appended next begins here to the sample: what reaches beyond is cut off, and a hole before it stays one.
+    func begin(at start: Int64) {
+        guard end != nil else { return }
+        while let last = stretches.last, last.end > start {
+            if last.start >= start {
+                count -= last.count
+                _ = stretches.popLast()
+            } else {
+                count -= Int(last.end - start)
+                stretches.replaceLast(Stretch(start: last.start, count: Int(start - last.start)))
+            }
+        }
+        end = start
+    }
+
     /// - Parameter start: where the samples belong; what lies before the present end is cut off.
     /// - Returns: by how many samples that was later than where they are, when they follow on without a seam.
     @discardableResult

@@ -116,12 +116,15 @@ extension SourceQueue {
             trouble = nil
         }
 
-        mutating func pushSound(pts: MediaTime?, count: Int, arrival: Int64, channel: (Int) -> UnsafePointer<Float>) {
+        mutating func pushSound(
+            pts: MediaTime?, count: Int, beginsRound: Bool, arrival: Int64, channel: (Int) -> UnsafePointer<Float>
+        ) {
             guard let ring, count > 0 else { return }
             version &+= 1
             let duration = MediaTime(value: Int64(count), timescale: Int64(SoundRing.rate))
             let place = soundRepair.place(pts, duration: duration, arrival: arrival, other: pictureRepair)
             let start = place.converted(to: Int64(SoundRing.rate))
+            if beginsRound { ring.begin(at: start) }
             if firstSound == nil { firstSound = ring.place(of: start) }
             let gap = ring.append(at: start, count: count, channel: channel)
             let weight = min(1, Double(count) / (2 * Double(SoundRing.rate)))

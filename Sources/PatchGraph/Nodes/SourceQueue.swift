@@ -98,12 +98,16 @@ extension SourceQueue {
     /// Puts sound at the end.
     /// - Parameters:
     ///   - count: samples a channel.
+    ///   - beginsRound: a file begins again here: to the sample, where otherwise stamps that are off by up to 20 ms follow on. Codecs pad
+    ///     the end of a track.
     ///   - channel: the samples of each of `audio.channels` channels, read before the call returns.
     public func pushSound(
-        pts: MediaTime?, count: Int, arrival: Int64 = monotonicNanoseconds(),
+        pts: MediaTime?, count: Int, beginsRound: Bool = false, arrival: Int64 = monotonicNanoseconds(),
         channel: (Int) -> UnsafePointer<Float>
     ) {
-        monitor.notify { $0.pushSound(pts: pts, count: count, arrival: arrival, channel: channel) }
+        monitor.notify {
+            $0.pushSound(pts: pts, count: count, beginsRound: beginsRound, arrival: arrival, channel: channel)
+        }
     }
 
     /// No more frames will come, though sound may.
