@@ -111,4 +111,52 @@ import Testing
             }
         }
     }
+
+    @Test func guides() throws {
+        for compiler in Self.compilers {
+            let code = try compiler.guidedRows()
+            for length in Self.lengths {
+                let rows = (0..<4).map { _ in halves(length) }
+                expectNear(
+                    written(length) { code.widenSquares($0, rows[0], length) },
+                    rows[0].map { Double($0) * Double($0) }, "squares")
+                expectNear(
+                    written(length) { code.shrinkSquares($0, rows[0], rows[1], rows[2], rows[3], length) },
+                    (0..<length).map { x in
+                        let v = rows.map { Double($0[x]) * Double($0[x]) }
+                        return (v[0] + 3 * v[1] + 3 * v[2] + v[3]) / 8
+                    }, "shrunken squares")
+                // Variances from 0 to 1, some below 0 as rounding makes them.
+                let means = rows[0]
+                let powers = means.map { Float16(Float($0) * Float($0) + Float.random(in: -0.1...1)) }
+                var rises: [Double] = []
+                let slopes = written(length) { slopes in
+                    rises = written(length) { code.lines(slopes, $0, means, powers, 0.25, length) }
+                }
+                let exact = (0..<length).map { x in
+                    let variance = max(0, Double(powers[x]) - Double(means[x]) * Double(means[x]))
+                    return variance / (variance + 0.25)
+                }
+                expectNear(slopes, exact, "slopes")
+                expectNear(rises, (0..<length).map { Double(means[$0]) * (1 - exact[$0]) }, "rises")
+                expectNear(
+                    written(length) { code.apply($0, rows[1], rows[2], rows[3], length) },
+                    (0..<length).map { Double(rows[1][$0]) * Double(rows[3][$0]) + Double(rows[2][$0]) }, "applied")
+                let (slope, rise) = (halves(length + 2), halves(length + 2))
+                let fine = halves(2 * length)
+                func grown(_ row: [Float16], _ x: Int) -> Double {
+                    0.75 * Double(row[x / 2 + 1]) + 0.25 * Double(row[x / 2 + x % 2 * 2])
+                }
+                expectNear(
+                    written(2 * length) { code.growAndApply($0, slope, rise, fine, length) },
+                    (0..<2 * length).map { grown(slope, $0) * Double(fine[$0]) + grown(rise, $0) }, "grown, applied")
+            }
+            let odd: [Float16] = [.nan, .infinity, -.infinity, 300, -300, 3]
+            let zeros = [Float16](repeating: 0, count: odd.count)
+            #expect(written(odd.count) { code.widenSquares($0, odd, odd.count) } == [0, 65504, 65504, 65504, 65504, 9])
+            expectNear(
+                written(odd.count) { code.shrinkSquares($0, zeros, odd, zeros, zeros, odd.count) },
+                [0, 65504, 65504, 33750, 33750, 3.375], "shrunken squares of what is none")
+        }
+    }
 }

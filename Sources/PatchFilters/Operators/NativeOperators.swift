@@ -11,9 +11,8 @@ public enum NativeOperators {
     public static func all(lookups: LookupTables) -> [OperatorKind] {
         [
             CentroidOperator.kind, ClaheOperator.kind, EqualizeOperator.kind, GaussianOperator.kind,
-            HistogramOperator.kind, HoughOperator.kind, LookupOperator.kind(lookups), MeanColor.kind,
-            MedianOperator.kind, Mixer.kind,
-            PointsOperator.kind,
+            GuidedOperator.kind, HistogramOperator.kind, HoughOperator.kind, LookupOperator.kind(lookups),
+            MeanColor.kind, MedianOperator.kind, Mixer.kind, PointsOperator.kind,
         ]
     }
 }

@@ -50,6 +50,40 @@ final class PyramidTools: @unchecked Sendable {
     }
 }
 
+extension PyramidTools {
+    /// Half as many rows and columns of a picture; `shrink` makes one row of four.
+    func shrink(
+        _ source: PlanePicture, into target: SampleRows, rows range: Range<Int>, band: Int, _ shrink: RowCode.Four
+    ) {
+        let row = scratch.row(band, components: components)
+        func above(_ y: Int) -> UnsafeRawPointer {
+            UnsafeRawPointer(source.plane.row(max(0, min(source.height - 1, y))))
+        }
+        for y in range {
+            let first = 2 * (y - margin) - 1
+            shrink(row, above(first), above(first + 1), above(first + 2), above(first + 3), source.width * components)
+            SampleRows.extend(row, width: source.width, components: components)
+            let to = target.row(y)
+            rows.shrinkAcross[components](to, row - (2 * margin + 1) * components * 2, target.width)
+            SampleRows.extend(to, width: target.width, components: components)
+        }
+    }
+
+    /// Each row's sum of 9 or 17 pixels of a picture, of which `widen` makes samples.
+    func blurAcross(
+        _ source: PlanePicture, into target: SampleRows, rows range: Range<Int>, band: Int, isSmall: Bool,
+        _ widen: RowCode.One
+    ) {
+        let row = scratch.row(band, components: components)
+        let blur = (isSmall ? rows.blurAcross4 : rows.blurAcross8)[components]
+        for y in range {
+            widen(row, UnsafeRawPointer(source.plane.row(y)), target.width * components)
+            SampleRows.extend(row, width: target.width, components: components)
+            blur(target.row(y), row, weights, target.width)
+        }
+    }
+}
+
 /// A plane of a picture, in pixels.
 struct PlanePicture {
     let plane: Plane
@@ -64,20 +98,7 @@ struct ShrinkSource: RowsWork {
     let target: SampleRows
 
     func run(rows range: Range<Int>, band: Int) {
-        let (rows, components, margin) = (tools.rows, tools.components, tools.margin)
-        let row = tools.scratch.row(band, components: components)
-        func above(_ y: Int) -> UnsafeRawPointer {
-            UnsafeRawPointer(source.plane.row(max(0, min(source.height - 1, y))))
-        }
-        for y in range {
-            let first = 2 * (y - margin) - 1
-            rows.shrinkSource(
-                row, above(first), above(first + 1), above(first + 2), above(first + 3), source.width * components)
-            SampleRows.extend(row, width: source.width, components: components)
-            let to = target.row(y)
-            rows.shrinkAcross[components](to, row - (2 * margin + 1) * components * 2, target.width)
-            SampleRows.extend(to, width: target.width, components: components)
-        }
+        tools.shrink(source, into: target, rows: range, band: band, tools.rows.shrinkSource)
     }
 }
 
@@ -103,29 +124,32 @@ struct ShrinkSamples: RowsWork {
     }
 }
 
-/// Each row's sum of 17 pixels.
+/// Each row's sum of 9 or 17 pixels.
 struct BlurAcross: RowsWork {
     let tools: PyramidTools
+    var isSmall = false
     let source: SampleRows
     let target: SampleRows
 
     func run(rows range: Range<Int>, band: Int) {
-        let blur = tools.rows.blurAcross8[tools.components]
+        let blur = (isSmall ? tools.rows.blurAcross4 : tools.rows.blurAcross8)[tools.components]
         for y in range { blur(target.row(y), UnsafeRawPointer(source.row(y)), tools.weights, target.width) }
     }
 }
 
-/// Each column's sum of 17 pixels.
+/// Each column's sum of 9 or 17 pixels.
 struct BlurDown: RowsWork {
     let tools: PyramidTools
+    var isSmall = false
     let source: SampleRows
     let target: SampleRows
 
     func run(rows range: Range<Int>, band: Int) {
         let around = tools.scratch.rows(band)
+        let blur = isSmall ? tools.rows.blurRows4 : tools.rows.blurRows8
         for y in range {
-            source.gather(y, radius: 8, into: around)
-            tools.rows.blurRows8(target.row(y), around, tools.weights, target.width * tools.components)
+            source.gather(y, radius: isSmall ? 4 : 8, into: around)
+            blur(target.row(y), around, tools.weights, target.width * tools.components)
         }
     }
 }
@@ -185,14 +209,7 @@ struct BlurSourceAcross: RowsWork {
     let target: SampleRows
 
     func run(rows range: Range<Int>, band: Int) {
-        let (rows, components) = (tools.rows, tools.components)
-        let row = tools.scratch.row(band, components: components)
-        let blur = (isSmall ? rows.blurAcross4 : rows.blurAcross8)[components]
-        for y in range {
-            rows.widen(row, UnsafeRawPointer(source.plane.row(y)), target.width * components)
-            SampleRows.extend(row, width: target.width, components: components)
-            blur(target.row(y), row, tools.weights, target.width)
-        }
+        tools.blurAcross(source, into: target, rows: range, band: band, isSmall: isSmall, tools.rows.widen)
     }
 }
 

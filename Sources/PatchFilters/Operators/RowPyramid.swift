@@ -17,7 +17,8 @@ final class RowPyramid {
     static let widestSum: Float = 2.6
     /// Sums of small Gaussians need 4.
     static let smallSum: Float = 1.3
-    private static let margin = 4
+    /// Pixels of a halved picture beyond each of its edges.
+    static let margin = 4
 
     private let width: Int
     private let height: Int

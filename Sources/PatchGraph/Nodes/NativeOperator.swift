@@ -208,4 +208,12 @@ public struct OperatorRequest: Sendable {
             throw PatchError(.kernel, error.message, remedy: error.remedy)
         }
     }
+
+    /// Code for guided filters of half floats.
+    /// - Throws: `PatchError.kernel`.
+    public func guidedRows() throws -> RowCode.Guided {
+        do { return try compiler.guidedRows() } catch {
+            throw PatchError(.kernel, error.message, remedy: error.remedy)
+        }
+    }
 }

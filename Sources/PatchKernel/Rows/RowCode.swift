@@ -111,6 +111,24 @@ public enum RowCode {
         /// The same, as samples of a picture.
         public let growAcrossToResult: ByComponents<One>
     }
+
+    /// For guided filters of planes of half floats, besides a `Pyramid` of such.
+    public struct Guided: Sendable {
+        /// Targets of slopes and rises; means and means of squares; epsilon, above 0; samples.
+        public typealias Lines = @convention(c) (Target, Target, Samples, Samples, Float, Int) -> Void
+        /// Target, slopes, rises, what they are applied to.
+        public typealias Applied = @convention(c) (Target, Samples, Samples, Samples, Int) -> Void
+
+        /// `Pyramid.widen` and `.shrinkSource` of a row's squares; at most what a half holds.
+        public let widenSquares: One
+        public let shrinkSquares: Four
+        /// slope = v / (v + epsilon), v = max(squares' mean − mean², 0); rise = mean · (1 − slope).
+        public let lines: Lines
+        /// slope · sample + rise.
+        public let apply: Applied
+        /// The same, two samples for each of `count`: slopes and rises are grown as by `Pyramid.growAcross`.
+        public let growAndApply: Applied
+    }
 }
 
 extension KernelCompiler {
@@ -173,6 +191,17 @@ extension KernelCompiler {
             blurRows8: function("blurRowsBy8"), growRows: function("growRows"), growAcross: alone("growAcross"),
             growAcrossToResult: alone("growAcross"))
     }
+
+    /// Code for guided filters of planes of half floats; made once in a process for each processor.
+    /// - Throws: `KernelError` of code `compiler` or `unsupported`.
+    public func guidedRows() throws(KernelError) -> RowCode.Guided {
+        try requireRunnable()
+        let code = try RowLibrary.guided.code(for: cpu)
+        func function<T>(_ name: String) -> T { unsafeBitCast(code[name]!, to: T.self) }
+        return RowCode.Guided(
+            widenSquares: function("widenSquares"), shrinkSquares: function("shrinkSquares"),
+            lines: function("lines"), apply: function("apply"), growAndApply: function("growAndApply"))
+    }
 }
 
 /// A set of functions over rows, compiled when somebody first asks for it and kept for the life of the process.
@@ -183,6 +212,7 @@ final class RowLibrary: Sendable {
     static let laying = RowLibrary("laying") { $0.emitLaying() }
     static let pyramid = RowLibrary("pyramid") { $0.emitPyramid() }
     static let halfPyramid = RowLibrary("halfPyramid") { $0.emitHalfPyramid() }
+    static let guided = RowLibrary("guided") { $0.emitGuided() }
 
     private let name: String
     private let emit: @Sendable (inout RowEmitter) -> [String]

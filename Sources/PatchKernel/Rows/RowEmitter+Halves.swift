@@ -21,18 +21,18 @@ extension RowEmitter {
     }
 
     /// Halves in a step: floats of two machine vectors.
-    private var halfStep: Int { cpu.lanes * 2 }
+    var halfStep: Int { cpu.lanes * 2 }
 
-    private func numbers(_ row: LLVMValueRef, _ at: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+    func numbers(_ row: LLVMValueRef, _ at: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         asm.halfToFloat(words(row, at, count), count, cpu)
     }
 
-    private func storeHalves(_ values: LLVMValueRef, _ row: LLVMValueRef, _ at: LLVMValueRef, _ count: Int) {
+    func storeHalves(_ values: LLVMValueRef, _ row: LLVMValueRef, _ at: LLVMValueRef, _ count: Int) {
         storeWords(asm.floatToHalf(values, count, cpu), row, at)
     }
 
     /// 0 for what is no number, and what a half holds for what is beyond it.
-    private func finite(_ values: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+    func finite(_ values: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         let (most, least) = (asm.splatFloat(65504, count), asm.splatFloat(-65504, count))
         let isNumber = asm.compare(LLVMRealORD, values, values)
         let number = asm.select(isNumber, values, asm.splatFloat(0, count))
@@ -48,32 +48,33 @@ extension RowEmitter {
         finish()
     }
 
+    /// (1 3 3 1) / 8 of four rows.
+    func shrunken(_ rows: [LLVMValueRef], _ count: Int) -> LLVMValueRef {
+        let (outer, inner) = (asm.add(rows[0], rows[3]), asm.add(rows[1], rows[2]))
+        return asm.add(asm.mul(outer, asm.splatFloat(0.125, count)), asm.mul(inner, asm.splatFloat(0.375, count)))
+    }
+
     /// - Parameter areFinite: no half can be infinite or no number. Otherwise the sums are looked at, which are finite where all are,
     ///   and made again of finite numbers where one is not.
     private mutating func emitShrinkHalves(_ name: String, areFinite: Bool) {
         let p = begin(name, [LLVMTypeRef](repeating: types.pointer, count: 5) + [types.i64])
         steps(p[5], pixels: halfStep) { at, count in
             let rows = (1...4).map { numbers(p[$0], at, count) }
-            func sum(_ rows: [LLVMValueRef]) -> LLVMValueRef {
-                let (outer, inner) = (asm.add(rows[0], rows[3]), asm.add(rows[1], rows[2]))
-                return asm.add(
-                    asm.mul(outer, asm.splatFloat(0.125, count)), asm.mul(inner, asm.splatFloat(0.375, count)))
-            }
-            let result = sum(rows)
+            let result = shrunken(rows, count)
             storeHalves(result, p[0], at, count)
             guard !areFinite else { return }
-            when(isSomeInfinite(result, count)) {
-                storeHalves(sum(rows.map { finite($0, count) }), p[0], at, count)
+            when(isSomeBeyond(0x7f7f_ffff, result, count)) {
+                storeHalves(shrunken(rows.map { finite($0, count) }, count), p[0], at, count)
             }
         }
         finish()
     }
 
-    /// Whether one of them is infinite or no number.
-    private func isSomeInfinite(_ values: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+    /// Whether the magnitude of one of them is beyond that of these bits of a float, or it is no number.
+    func isSomeBeyond(_ most: Int, _ values: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         let bits = LLVMBuildBitCast(asm.builder, values, types.vector(types.i32, count), "")!
         let magnitude = asm.and(bits, splat32(0x7fff_ffff, count))
-        let flags = asm.compareInt(LLVMIntSGE, magnitude, splat32(0x7f80_0000, count))
+        let flags = asm.compareInt(LLVMIntSGT, magnitude, splat32(most, count))
         let none = types.int(0, LLVMIntTypeInContext(types.context, UInt32(count)))
         return asm.compareInt(LLVMIntNE, LLVMBuildBitCast(asm.builder, flags, LLVMTypeOf(none), ""), none)
     }
@@ -129,7 +130,7 @@ extension RowEmitter {
         finish()
     }
 
-    private func grown(_ near: LLVMValueRef, _ far: LLVMValueRef, _ count: Int) -> LLVMValueRef {
+    func grown(_ near: LLVMValueRef, _ far: LLVMValueRef, _ count: Int) -> LLVMValueRef {
         asm.add(asm.mul(near, asm.splatFloat(0.75, count)), asm.mul(far, asm.splatFloat(0.25, count)))
     }
 

@@ -34,22 +34,15 @@ return kernel {
     contrast = { 0.07, min = 0.01, max = 0.3, label = "Contrast of blemishes" },
   },
   passes = {
-    { name = "values", channels = 3, inputs = { "image" }, pixel = function(c)
-      local y = luma(c) - 0.5
-      return vec4(y, y * y, skin(c), 1)
+    { name = "values", channels = 2, inputs = { "image" }, pixel = function(c)
+      return vec4(luma(c) - 0.5, skin(c), 0, 1)
     end },
-    { name = "means", native = "gaussian", inputs = { "values" }, params = { heights = "radius" } },
-    { name = "lines", channels = 3, inputs = { "means" }, pixel = function(m, p)
-      local variance = max(m.g - m.r * m.r, 0)
-      local slope = variance / (variance + p.contrast * p.contrast)
-      return vec4(slope, m.r * (1 - slope), m.b, 1)
-    end },
-    { name = "smoothed", native = "gaussian", inputs = { "lines" }, params = { heights = "radius" } },
-    { inputs = { "image", "smoothed" }, pixel = function(c, s, p)
-      local y = luma(c) - 0.5
-      local change = s.r * y + s.g - y
+    { name = "smooth", native = "guided", inputs = { "values" }, options = { plain = 1 },
+      params = { heights = "radius", contrast = "contrast" } },
+    { inputs = { "image", "smooth" }, pixel = function(c, s, p)
+      local change = s.r + 0.5 - luma(c)
       -- The mask of the surroundings and of the pixel itself: soft, and yet not beyond the skin's edge.
-      local mask = min(s.b, 1) * skin(c)
+      local mask = min(s.g, 1) * skin(c)
       return vec4(c.rgb + p.smooth * (1 - p.detail) * mask * change, c.a)
     end },
   },

@@ -13,24 +13,7 @@ return kernel {
   },
   passes = {
     { name = "values", channels = 3, inputs = { "image" }, pixel = function(c) return vec4(c.rgb - 0.5, 1) end },
-    { name = "squares", channels = 3, inputs = { "image" }, pixel = function(c)
-      local v = c.rgb - 0.5
-      return vec4(v * v, 1)
-    end },
-    { name = "mean", native = "gaussian", inputs = { "values" }, params = { sigma = "sigma" } },
-    { name = "power", native = "gaussian", inputs = { "squares" }, params = { sigma = "sigma" } },
-    { name = "slope", channels = 3, inputs = { "mean", "power" }, pixel = function(mean, power, p)
-      local variance = max(power.rgb - mean.rgb * mean.rgb, 0)
-      return vec4(variance / (variance + p.epsilon), 1)
-    end },
-    { name = "rise", channels = 3, inputs = { "mean", "power" }, pixel = function(mean, power, p)
-      local variance = max(power.rgb - mean.rgb * mean.rgb, 0)
-      return vec4(mean.rgb * (p.epsilon / (variance + p.epsilon)), 1)
-    end },
-    { name = "slopes", native = "gaussian", inputs = { "slope" }, params = { sigma = "sigma" } },
-    { name = "rises", native = "gaussian", inputs = { "rise" }, params = { sigma = "sigma" } },
-    { inputs = { "image", "slopes", "rises" }, pixel = function(c, slopes, rises)
-      return vec4(slopes.rgb * (c.rgb - 0.5) + rises.rgb + 0.5, c.a)
-    end },
+    { name = "smooth", native = "guided", inputs = { "values" }, params = { sigma = "sigma", epsilon = "epsilon" } },
+    { inputs = { "image", "smooth" }, pixel = function(c, smooth) return vec4(smooth.rgb + 0.5, c.a) end },
   },
 }

@@ -174,7 +174,8 @@ def guided(sigma, epsilon):
     return filtered
 
 
-for image, sigma, epsilon in ((photo, 2, 0.01), (photo, 4, 0.04), (wide, 5, 0.02)):
+for image, sigma, epsilon in ((photo, 0.8, 0.02), (photo, 2, 0.01), (photo, 4, 0.04), (wide, 5, 0.02), (wide, 13, 0.01),
+                              (wide, 40, 0.005)):
     f.case("guided", image, straight(image, guided(sigma, epsilon)), {"sigma": sigma, "epsilon": epsilon}, within=2)
 
 # The hexagon: every point i * a + j * b, each direction 0…radius steps, two of the three directions at a time.
