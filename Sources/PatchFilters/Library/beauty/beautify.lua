@@ -28,12 +28,24 @@ local function bilateral(src, dx, dy)
   return sum * (1 / total)
 end
 
--- Only skin is smoothed: where no pixel of a run may be skin, nothing is computed. The limits are wider than skin's, because halves
--- are rounded.
-local function smoothed(vertical, straight)
-  local c = straight:at(0, 0)
-  local mayBeSkin = gt(c.r, 0.3685) & gt(c.r, c.b - 0.004) & gt(abs(c.r - c.g), 0.0548)
-  return vec4(select(mayBeSkin, bilateral(vertical, 1, 0), c.rgb), 1)
+-- Only skin is smoothed: where no pixel of a run may be skin, nothing is computed.
+local function mayBeSkin(c)
+  return vec4(select(gt(c.r, 0.3685) & gt(c.r, c.b - 0.004) & gt(abs(c.r - c.g), 0.0548), 1, 0))
+end
+
+-- The bilateral down is needed where the one across reads it: around skin, and in the outermost columns, which stand for all beyond.
+local function vertical(straight, skin)
+  local near
+  for i = -4, 4 do
+    local part = skin:at(4 * i, 0).r
+    near = near and max(near, part) or part
+  end
+  local isNeeded = gt(near, 0.5) | lt(pos.x, 0.75) | gt(pos.x, size.x - 1.25)
+  return vec4(select(isNeeded, bilateral(straight, 0, 1), 0), 1)
+end
+
+local function smoothed(vertical, skin)
+  return vec4(select(gt(skin:at(0, 0).r, 0.5), bilateral(vertical, 1, 0), 0), 1)
 end
 
 local gauss, gaussSum = {}, 0
@@ -76,8 +88,9 @@ return kernel {
   },
   passes = {
     { name = "straight", channels = 3, pixel = function(c) return c end },
-    { name = "vertical", channels = 3, sample = function(src) return vec4(bilateral(src, 0, 1), 1) end },
-    { name = "smoothed", inputs = { "vertical", "straight" }, channels = 3, sample = smoothed },
+    { name = "skin", inputs = { "image" }, channels = 1, pixel = mayBeSkin },
+    { name = "vertical", inputs = { "straight", "skin" }, channels = 3, sample = vertical },
+    { name = "smoothed", inputs = { "vertical", "skin" }, channels = 3, sample = smoothed },
     { name = "luma", inputs = { "image" }, channels = 1, floats = true, pixel = steps.luma },
     { name = "lumaVertical", channels = 1, floats = true, sample = blur(0, 1) },
     { name = "lumaBlurred", channels = 1, floats = true, sample = blur(1, 0) },
