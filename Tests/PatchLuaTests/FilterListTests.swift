@@ -56,7 +56,7 @@ import Testing
     }
 
     private static func number(_ float: Float) -> String {
-        let rounded = (Double(float) * 100_000).rounded() / 100_000
+        let rounded = (Double(float) * 10_000).rounded() / 10_000
         return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
     }
 
