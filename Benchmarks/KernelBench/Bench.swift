@@ -10,7 +10,15 @@ import Synchronization
 /// `--soak N` compiles N different passes and prints the memory in use; `--cache FOLDER COUNT ROUNDS [--full]` uses a cache
 /// on disk as one of several processes would (CacheHammer).
 @main struct Bench {
-    static func main() throws {
+    static func main() {
+        do { try run() } catch {
+            let text = "KernelBench: error: \(error)\n"
+            _ = text.withCString { write(2, $0, strlen($0)) }
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
         var only: [String] = []
         var options = CompilerOptions()
         var frames = 60

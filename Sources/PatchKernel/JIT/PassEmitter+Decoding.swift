@@ -41,7 +41,10 @@ extension PassEmitter {
             }
             return body.shuffle(vectors[parts[0].vector], all, lanes)
         }
-        storeRows(body.concatenated(ordered, lanes: 4 * groups), plane: 0, bytes: 4)
+        // One by one: put together they become vectors of 512 bits where there are such, whose moves between halves wait for
+        // one port, and beside which another one rests.
+        let target = outputPointer(row: 0, plane: 0, bytesPerChunk: columns * 4)
+        for (index, pixels) in ordered.enumerated() { body.store(pixels, body.offset(target, index * 16 * groups)) }
     }
 
     // MARK: What is summed, for each block's even and odd columns
