@@ -256,9 +256,8 @@ private struct GrowAndApply: RowsWork {
         for y in range {
             let near = y >> 1 + margin
             let far = near + (y & 1 == 0 ? -1 : 1)
-            for (row, picture) in [(slope, slopes), (rise, rises)] {
-                pyramid.rows.growRows(row, picture.clampedRow(near), picture.clampedRow(far), picture.width)
-            }
+            pyramid.rows.growRows(slope, slopes.clampedRow(near), slopes.clampedRow(far), slopes.width)
+            pyramid.rows.growRows(rise, rises.clampedRow(near), rises.clampedRow(far), rises.width)
             let first = 2 * (margin - 1)
             let (from, to) = (source.plane.row(y), target.plane.row(y))
             guided.growAndApply(to, slope + first, rise + first, from, width / 2)
