@@ -8,7 +8,7 @@ import PatchMedia
 /// a and b are averaged over the windows again and applied to v. Planes should hold values around 0: half floats are finest there.
 ///
 /// Parameters: `sigma`, the windows' standard deviation in pixels, and `heights`, in heights of the picture, which add up and are cut
-/// to 0.5…100 pixels; `epsilon` and `contrast`, whose square is added to it; less than 1e-6 in all counts as that.
+/// to 0.05…200 pixels; `epsilon` and `contrast`, whose square is added to it; less than 1e-6 in all counts as that.
 /// Option: `plain`, how many of the last planes are only averaged, twice, in the same windows.
 /// Thread-safety: as `NativeOperator`.
 final class GuidedOperator: NativeOperator, @unchecked Sendable {
@@ -22,7 +22,7 @@ final class GuidedOperator: NativeOperator, @unchecked Sendable {
         ]
     ) { try GuidedOperator($0) }
 
-    private static let sigmas: ClosedRange<Float> = 0.5...100
+    private static let sigmas = 0.05...GaussianOperator.widest
     private static let leastEpsilon: Float = 1e-6
 
     let output: VideoFormat

@@ -215,7 +215,7 @@ private struct BlurDownToLines: RowsWork {
                 tools.guided.lines(slope, rise, mean + first, power + first, epsilon, width)
                 SampleRows.extend(slope, width: width, components: 1)
             } else {
-                tools.sum(values, inside, band: band, isSmall: isSmall, into: rises.row(y))
+                tools.pyramid.blurDown(values, inside, into: rises.row(y), band: band, isSmall: isSmall)
             }
             SampleRows.extend(rise, width: width, components: 1)
         }
@@ -272,23 +272,13 @@ private struct GrowAndApply: RowsWork {
 }
 
 extension GuidedTools {
-    /// A row of each column's sum of 9 or 17 samples.
-    fileprivate func sum(
-        _ picture: SampleRows, _ y: Int, band: Int, isSmall: Bool, into target: UnsafeMutableRawPointer
-    ) {
-        let around = pyramid.scratch.rows(band)
-        picture.gather(y, radius: isSmall ? 4 : 8, into: around)
-        let blur = isSmall ? pyramid.rows.blurRows4 : pyramid.rows.blurRows8
-        blur(target, around, pyramid.weights, picture.width)
-    }
-
-    /// The same of two pictures, in the band's own rows.
+    /// Rows of each column's sum of 9 or 17 samples of two pictures, in the band's own rows.
     fileprivate func sums(
         _ one: SampleRows, _ other: SampleRows, _ y: Int, band: Int, isSmall: Bool
     ) -> (UnsafeRawPointer, UnsafeRawPointer) {
         let targets = (pyramid.scratch.row(band, components: 1), more.row(band, components: 1))
-        sum(one, y, band: band, isSmall: isSmall, into: targets.0)
-        sum(other, y, band: band, isSmall: isSmall, into: targets.1)
+        pyramid.blurDown(one, y, into: targets.0, band: band, isSmall: isSmall)
+        pyramid.blurDown(other, y, into: targets.1, band: band, isSmall: isSmall)
         return (UnsafeRawPointer(targets.0), UnsafeRawPointer(targets.1))
     }
 }

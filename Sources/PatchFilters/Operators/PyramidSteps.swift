@@ -82,6 +82,15 @@ extension PyramidTools {
             blur(target.row(y), row, weights, target.width)
         }
     }
+
+    /// A row of each column's sum of 9 or 17 pixels around row `y`.
+    func blurDown(
+        _ source: SampleRows, _ y: Int, into target: UnsafeMutableRawPointer, band: Int, isSmall: Bool
+    ) {
+        let around = scratch.rows(band)
+        source.gather(y, radius: isSmall ? 4 : 8, into: around)
+        (isSmall ? rows.blurRows4 : rows.blurRows8)(target, around, weights, source.width * source.components)
+    }
 }
 
 /// A plane of a picture, in pixels.
@@ -145,12 +154,7 @@ struct BlurDown: RowsWork {
     let target: SampleRows
 
     func run(rows range: Range<Int>, band: Int) {
-        let around = tools.scratch.rows(band)
-        let blur = isSmall ? tools.rows.blurRows4 : tools.rows.blurRows8
-        for y in range {
-            source.gather(y, radius: isSmall ? 4 : 8, into: around)
-            blur(target.row(y), around, tools.weights, target.width * tools.components)
-        }
+        for y in range { tools.blurDown(source, y, into: target.row(y), band: band, isSmall: isSmall) }
     }
 }
 
@@ -221,17 +225,15 @@ struct BlurDownToResult: RowsWork {
     let target: PlanePicture
 
     func run(rows range: Range<Int>, band: Int) {
-        let count = source.width * source.components
-        let (around, row) = (tools.scratch.rows(band), tools.scratch.row(band, components: source.components))
-        let blur = isSmall ? tools.rows.blurRows4 : tools.rows.blurRows8
+        let row = tools.scratch.row(band, components: source.components)
         for y in range {
-            source.gather(y, radius: isSmall ? 4 : 8, into: around)
+            let to = target.plane.row(y)
             guard let narrow = tools.rows.narrow else {
-                blur(target.plane.row(y), around, tools.weights, count)
+                tools.blurDown(source, y, into: to, band: band, isSmall: isSmall)
                 continue
             }
-            blur(row, around, tools.weights, count)
-            narrow(target.plane.row(y), row, count)
+            tools.blurDown(source, y, into: row, band: band, isSmall: isSmall)
+            narrow(to, row, source.width * source.components)
         }
     }
 }

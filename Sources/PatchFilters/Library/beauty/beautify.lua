@@ -28,7 +28,7 @@ local function bilateral(src, dx, dy)
   return sum * (1 / total)
 end
 
--- Only skin is smoothed: where no pixel of a run may be skin, nothing is computed.
+-- Only skin is smoothed: where no pixel of a run may be skin, nothing is computed. The limits are a little wider than skin's below.
 local function mayBeSkin(c)
   return vec4(select(gt(c.r, 0.3685) & gt(c.r, c.b - 0.004) & gt(abs(c.r - c.g), 0.0548), 1, 0))
 end
