@@ -67,13 +67,27 @@ struct MixerCase: Sendable, CustomTestStringConvertible {
     }()
 }
 
-/// The pattern that mixer.py's sources show.
+/// The pattern that mixer.py's sources show; `changing` is `clear`, and of the next seed from tick 12 on.
 final class PatternSource: MediaSource {
     let frame: Frame
+    private let next: Frame?
 
     init(_ source: MixerCase.Source) {
+        if source.kind == "changing" {
+            var (now, then) = (source, source)
+            (now.kind, then.kind) = ("clear", "clear")
+            then.seed += 1
+            frame = Self.frame(now)
+            next = Self.frame(then)
+        } else {
+            frame = Self.frame(source)
+            next = nil
+        }
+    }
+
+    private static func frame(_ source: MixerCase.Source) -> Frame {
         let isVideo = source.kind == "yuv420p"
-        frame = Frame(
+        let frame = Frame(
             allocating: VideoFormat(isVideo ? .yuv420p : .rgba, width: source.width, height: source.height))
         func value(_ x: Int, _ y: Int, _ c: Int, _ seed: Int) -> Int {
             (x * 37 + y * 59 + c * 83 + seed * 101 + x * y * 7 / 2) & 255
@@ -101,11 +115,12 @@ final class PatternSource: MediaSource {
                 }
             }
         }
+        return frame
     }
 
     func open() throws -> SourceFormat { SourceFormat(video: frame.format, rate: FrameRate(30)) }
     func start() throws {}
-    func frame(at tick: Tick) -> SourceReading { .frame(frame) }
+    func frame(at tick: Tick) -> SourceReading { .frame(tick.index < 12 ? frame : next ?? frame) }
     func stop() {}
 }
 

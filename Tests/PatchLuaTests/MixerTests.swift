@@ -17,8 +17,9 @@ import Testing
             """
         let output = VideoFormat(test.format, width: test.size.width, height: test.size.height)
         for threads in [1, 3] {
-            let (pictures, _) = try MixerRunner.run(test.sources, text, output: output, ticks: 2, threads: threads)
-            #expect(pictures.count == 2)
+            // Later ticks take still pictures from what was kept of them.
+            let (pictures, _) = try MixerRunner.run(test.sources, text, output: output, ticks: 9, threads: threads)
+            #expect(pictures.count == 9)
             for picture in pictures {
                 #expect(picture.count == test.rows.count)
                 var worst = (difference: 0, row: 0, column: 0)
@@ -136,6 +137,53 @@ import Testing
             [source("a", 16, 10, "yuv420p")], "a >> out", output: VideoFormat(.yuv420p, width: 16, height: 10), ticks: 2
         )
         #expect(pictures == direct.pictures)
+    }
+
+    /// What a mixer keeps of a still picture is given up with the first tick in which the picture, its place or its shape differs.
+    @Test func aPictureThatWasKeptIsDrawnAnewWhenItChanges() throws {
+        let output = VideoFormat(.yuv420p, width: 30, height: 20)
+        func text(_ slot: String) -> String {
+            """
+            local mix = mixer{ "mix", size = {30, 20} }
+            mix.slots.v = { source = v, size = {30, 20} }
+            mix.slots.a = { source = a, position = {3, 5}, size = {16, 10}, z = 1, \(slot) }
+            mix >> out
+            """
+        }
+        func direct(_ kind: String, seed: Int, _ slot: String) throws -> [[UInt8]] {
+            let sources = [
+                source("v", 30, 20, "yuv420p"),
+                MixerCase.Source(name: "a", kind: kind, width: 16, height: 10, seed: seed),
+            ]
+            return try #require(try MixerRunner.run(sources, text(slot), output: output).pictures.first)
+        }
+        func worst(_ a: [[UInt8]], _ b: [[UInt8]]) -> Int {
+            zip(a.joined(), b.joined()).map { abs(Int($0) - Int($1)) }.max() ?? 0
+        }
+        for slot in ["", "cornerRadius = 3"] {
+            let (pictures, _) = try MixerRunner.run(
+                [source("v", 30, 20, "yuv420p"), source("a", 16, 10, "changing")], text(slot), output: output, ticks: 40
+            ) { tick, engine in
+                if tick.index == 20 { engine?.setParameter(node: "mix", name: "a.transparency", .constant([0.5])) }
+                if tick.index == 30 { engine?.setParameter(node: "mix", name: "a.position", .constant([8, 2])) }
+            }
+            try #require(pictures.count == 40)
+            let first = try direct("clear", seed: 1, slot)
+            #expect(pictures[0] == first)
+            #expect(worst(pictures[11], first) <= 2)
+            #expect(pictures[8] == pictures[11])
+            let second = try direct("clear", seed: 2, slot)
+            #expect(worst(first, second) > 20)
+            #expect(pictures[12] == second)
+            #expect(worst(pictures[19], second) <= 2)
+            let comma = slot.isEmpty ? "" : slot + ", "
+            let faded = try direct("clear", seed: 2, comma + "transparency = 0.5")
+            #expect(pictures[20] == faded)
+            #expect(worst(pictures[29], faded) <= 2)
+            let moved = try direct("clear", seed: 2, comma + "transparency = 0.5, position = {8, 2}")
+            #expect(pictures[30] == moved)
+            #expect(worst(pictures[39], moved) <= 2)
+        }
     }
 
     /// A ramp that is interrupted goes on from where the slot is, and never jumps.

@@ -319,6 +319,13 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         let touched = PixelRect(placed.outer, width: output.width, height: output.height)
         let area = isExact ? inside(placed) : canvas.aligned(touched)
         guard !touched.isEmpty, !area.isEmpty else { return }
+        let step = slot.still?.next(
+            MixerStill.Key(
+                picture: call.versions[placed.index], mask: slot.mask.map { call.versions[$0] } ?? 0,
+                isMasked: slot.mask != nil, placed: placed, area: area, isExact: isExact))
+        if step == .reuse, let still = slot.still {
+            return draws.append(planes, still, area, canvas: call.output)
+        }
         slot.aim(image, placed, area)
         var shape: MixerDraws.Pass?
         if !isExact {
@@ -330,7 +337,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         }
         draws.append(
             planes, slot.readers[0], area, canvas: call.output, opacity: isExact ? placed.values.opacity : 1,
-            isBlue: slot.input.pixelFormat == .bgra, shape: shape)
+            isBlue: slot.input.pixelFormat == .bgra, shape: shape, keepingIn: step == .keep ? slot.still : nil)
     }
 
     private func grey(

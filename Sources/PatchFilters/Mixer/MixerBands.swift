@@ -49,13 +49,33 @@ struct MixerBands: BandWork {
             }
         case .pass(let pass): run(pass, rows, onto: draw.output, slot)
         case .lay(let planes, let reader, let weights, let shape):
-            guard let numbers = draws.weights.baseAddress else { return }
-            let rows = rows.lowerBound + area.y0..<rows.upperBound + area.y0
-            let pixels = pixels(of: area, planes.sources(rows, area), reader, shape, slot)
-            planes.draw(
-                MixerPlanes.Picture(area: area, base: pixels.base, stride: pixels.stride, weights: numbers + weights),
-                rows, onto: draw.output, slot)
+            let rows = onCanvas(rows, area)
+            if let picture = picture(area, planes.sources(rows, area), reader, weights, shape, slot) {
+                planes.draw(picture, rows, onto: draw.output, slot)
+            }
+        case .keep(let planes, let reader, let weights, let shape, let still):
+            let rows = onCanvas(rows, area)
+            if let picture = picture(area, planes.sources(rows, area), reader, weights, shape, slot) {
+                planes.keep(
+                    picture, rows, still, alphaWeights: picture.weights + MixerPlanes.weightCount, slot)
+                planes.draw(still, area, rows, onto: draw.output)
+            }
+        case .reuse(let planes, let still): planes.draw(still, area, onCanvas(rows, area), onto: draw.output)
         }
+    }
+
+    private func onCanvas(_ rows: Range<Int>, _ area: PixelRect) -> Range<Int> {
+        rows.lowerBound + area.y0..<rows.upperBound + area.y0
+    }
+
+    private func picture(
+        _ area: PixelRect, _ rows: Range<Int>, _ reader: PlaneReader, _ weights: Int, _ shape: MixerDraws.Pass?,
+        _ slot: MixerScratch.Slot
+    ) -> MixerPlanes.Picture? {
+        guard let numbers = draws.weights.baseAddress else { return nil }
+        let pixels = pixels(of: area, rows, reader, shape, slot)
+        return MixerPlanes.Picture(
+            area: area, base: pixels.base, stride: pixels.stride, weights: numbers + weights)
     }
 
     private func run(

@@ -19,6 +19,10 @@ final class MixerDraws: @unchecked Sendable {
         case pass(Pass)
         /// R'G'B' with alpha over planes of Y'CbCr: a reader's pixels, or what a pass makes of them.
         case lay(MixerPlanes, PlaneReader, weights: Int, shape: Pass?)
+        /// The same, which is kept for later; its alpha's weights follow its own.
+        case keep(MixerPlanes, PlaneReader, weights: Int, shape: Pass?, MixerStill)
+        /// What was kept.
+        case reuse(MixerPlanes, MixerStill)
     }
 
     /// Its pictures begin at `images`, of which one may be a strip.
@@ -76,7 +80,7 @@ final class MixerDraws: @unchecked Sendable {
         images.initialize(repeating: ImageReference(blank))
         uniforms = .allocate(capacity: max(1, MixerKernels.mostFloats * passes))
         uniforms.initialize(repeating: 0)
-        weights = .allocate(capacity: max(1, MixerPlanes.weightCount * slots))
+        weights = .allocate(capacity: max(1, 2 * MixerPlanes.weightCount * slots))
         weights.initialize(repeating: 0)
     }
 
@@ -108,15 +112,28 @@ final class MixerDraws: @unchecked Sendable {
     }
 
     /// Pixels over planes of Y'CbCr.
+    /// - Parameter still: where to keep what they become.
     func append(
         _ planes: MixerPlanes, _ reader: PlaneReader, _ area: PixelRect, canvas: ImageReference, opacity: Float,
-        isBlue: Bool, shape: Pass? = nil
+        isBlue: Bool, shape: Pass?, keepingIn still: MixerStill?
     ) {
         guard let first = takeWeights(), let base = weights.baseAddress else { return }
         planes.setWeights(base + first, opacity: opacity, isBlue: isBlue)
-        add(
-            .lay(planes, reader, weights: first, shape: shape), area, rows: planes.rows(area), log2Rows: 0,
-            plane: canvas.plane(0), output: canvas)
+        var work = Work.lay(planes, reader, weights: first, shape: shape)
+        if let still, let second = takeWeights() {
+            planes.setAlphaWeights(base + second, opacity: opacity)
+            work = .keep(planes, reader, weights: first, shape: shape, still)
+        }
+        append(work, planes, area, canvas)
+    }
+
+    /// What was kept, over planes of Y'CbCr.
+    func append(_ planes: MixerPlanes, _ still: MixerStill, _ area: PixelRect, canvas: ImageReference) {
+        append(.reuse(planes, still), planes, area, canvas)
+    }
+
+    private func append(_ work: Work, _ planes: MixerPlanes, _ area: PixelRect, _ canvas: ImageReference) {
+        add(work, area, rows: planes.rows(area), log2Rows: 0, plane: canvas.plane(0), output: canvas)
     }
 
     /// A pass over a part of the canvas.

@@ -48,7 +48,7 @@ struct PixelRect: Equatable {
 }
 
 /// A slot that is to be drawn in this tick.
-struct PlacedSlot {
+struct PlacedSlot: Equatable {
     var index: Int
     /// What the slot takes on the canvas, and what the picture takes of it.
     var outer: MixerRect

@@ -88,10 +88,86 @@ final class MixerPlanes: @unchecked Sendable {
         }
     }
 
+    /// Weights with which a picture's alpha, in codes, is laid over nothing.
+    func setAlphaWeights(_ weights: UnsafeMutablePointer<Int16>, opacity: Float) {
+        for place in 0..<Self.weightCount { weights[place] = 0 }
+        let log2Rows = log2Height == 0 ? 0 : isOnRow ? 2 : 1
+        let log2Pixels = log2Width == 0 ? 0 : log2Rows + (isOnColumn ? 2 : 1)
+        // The last component of luma, and of both planes of chroma.
+        weights[3] = Int16(min(32767, (32768 * opacity).rounded()))
+        for plane in 0..<2 {
+            weights[Self.chromaWeight + 4 * plane + 3] = Int16(
+                min(32767, (32768 * opacity / Float(1 << log2Pixels)).rounded()))
+        }
+    }
+
+    /// Keeps these rows of a picture as what they add to the canvas, and their alpha.
+    func keep(
+        _ picture: Picture, _ rows: Range<Int>, _ still: MixerStill, alphaWeights: UnsafePointer<Int16>,
+        _ slot: MixerScratch.Slot
+    ) {
+        let (color, alpha) = (ImageReference(still.color), ImageReference(still.alpha))
+        let (area, columns) = (picture.area, chromaColumns(picture.area))
+        for y in lumaRows(rows, area) {
+            for kept in [color, alpha] { clear(kept.plane(0).row(y) + area.x0, area.width) }
+        }
+        for y in chromaRows(rows, area) {
+            for kept in [color, alpha] {
+                for plane in 1...2 { clear(kept.plane(plane).row(y) + columns.lowerBound, columns.count) }
+            }
+        }
+        draw(picture, rows, onto: color, slot)
+        let shades = Picture(area: area, base: picture.base, stride: picture.stride, weights: alphaWeights)
+        draw(shades, rows, onto: alpha, slot)
+    }
+
+    private func clear(_ row: UnsafeMutableRawPointer, _ bytes: Int) {
+        row.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    }
+
+    /// Lays the rows of a band of what was kept over the canvas.
+    func draw(_ still: MixerStill, _ area: PixelRect, _ rows: Range<Int>, onto canvas: ImageReference) {
+        let (color, alpha) = (ImageReference(still.color), ImageReference(still.alpha))
+        for y in lumaRows(rows, area) {
+            code.lay(
+                canvas.plane(0).row(y) + area.x0, color.plane(0).row(y) + area.x0, alpha.plane(0).row(y) + area.x0,
+                area.width)
+        }
+        let columns = chromaColumns(area)
+        let first = columns.lowerBound
+        for y in chromaRows(rows, area) {
+            for plane in 1...2 {
+                code.lay(
+                    canvas.plane(plane).row(y) + first, color.plane(plane).row(y) + first,
+                    alpha.plane(1).row(y) + first, columns.count)
+            }
+        }
+    }
+
+    private func lumaRows(_ rows: Range<Int>, _ area: PixelRect) -> Range<Int> {
+        let first = max(area.y0, rows.lowerBound)
+        return first..<max(first, min(area.y1, rows.upperBound))
+    }
+
+    /// The rows of chroma that belong to these rows and that a picture changes.
+    private func chromaRows(_ rows: Range<Int>, _ area: PixelRect) -> Range<Int> {
+        let first = (max(area.y0, rows.lowerBound) + (1 << log2Height) - 1) >> log2Height
+        let end = (min(self.rows(area).upperBound, rows.upperBound) + (1 << log2Height) - 1) >> log2Height
+        return first..<max(first, end)
+    }
+
+    /// The columns of chroma that a picture changes.
+    private func chromaColumns(_ area: PixelRect) -> Range<Int> {
+        let step = 1 << log2Width
+        let first = area.x0 / step
+        let end = min((width + step - 1) / step, isOnColumn ? area.x1 / step + 1 : (area.x1 + step - 1) / step)
+        return first..<max(first, end)
+    }
+
     /// Lays the rows of a band over the canvas.
     func draw(_ picture: Picture, _ rows: Range<Int>, onto canvas: ImageReference, _ slot: MixerScratch.Slot) {
         let area = picture.area
-        for y in max(area.y0, rows.lowerBound)..<max(area.y0, rows.lowerBound, min(area.y1, rows.upperBound)) {
+        for y in lumaRows(rows, area) {
             let target = canvas.plane(0).row(y) + area.x0
             slot.below.copyMemory(from: target, byteCount: area.width)
             slot.rows[0] = UnsafeRawPointer(target)
@@ -99,9 +175,7 @@ final class MixerPlanes: @unchecked Sendable {
             slot.rows[2] = picture.row(y)
             code.luma(slot.rows, picture.weights, area.width)
         }
-        let first = (max(area.y0, rows.lowerBound) + (1 << log2Height) - 1) >> log2Height
-        let end = (min(self.rows(area).upperBound, rows.upperBound) + (1 << log2Height) - 1) >> log2Height
-        for y in first..<max(first, end) { drawChroma(y, picture, canvas, slot) }
+        for y in chromaRows(rows, area) { drawChroma(y, picture, canvas, slot) }
     }
 
     private func drawChroma(_ y: Int, _ picture: Picture, _ canvas: ImageReference, _ slot: MixerScratch.Slot) {
@@ -118,8 +192,8 @@ final class MixerPlanes: @unchecked Sendable {
             count = 2
         }
         let step = 1 << log2Width
-        let first = area.x0 / step
-        let end = min((width + step - 1) / step, isOnColumn ? area.x1 / step + 1 : (area.x1 + step - 1) / step)
+        let columns = chromaColumns(area)
+        let (first, end) = (columns.lowerBound, columns.upperBound)
         guard first < end else { return }
         // The samples all of whose pixels lie in the picture.
         let inner = (isOnColumn ? first + 1 : first)..<max(isOnColumn ? first + 1 : first, area.x1 / step)

@@ -102,7 +102,7 @@ public enum MixerSchema {
 }
 
 /// The present values of one slot, in the order of `MixerSchema.pictureParameters`.
-struct SlotValues {
+struct SlotValues: Equatable {
     var position: SIMD2<Float>
     var size: SIMD2<Float>
     var z: Float

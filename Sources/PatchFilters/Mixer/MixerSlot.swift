@@ -23,6 +23,8 @@ final class MixerSlot {
     let layer: CompiledPass?
     /// R'G'B' with alpha over planes of Y'CbCr.
     let isMixed: Bool
+    /// What such a picture adds to the planes, as long as it stays as it is.
+    let still: MixerStill?
     /// Packed pixels of the canvas's format: over nothing but the background they are moved and looked through.
     let isSettled: Bool
     /// Of each plane of the picture at its own size.
@@ -44,6 +46,7 @@ final class MixerSlot {
         let light = blend == "normal" ? request.light : .encoded
         isPlaneWise = canvas.isPlanar && isSame && isPlain && light == .encoded
         isMixed = canvas.isPlanar && input.pixelFormat.hasAlpha && blend == "normal" && light == .encoded
+        still = isMixed ? MixerStill(output) : nil
         isSettled = output.pixelFormat.planeCount == 1 && isSame && isPlain && light == .encoded
         let masks = mask.map { [request.inputs[$0]] } ?? []
         if isPlaneWise {

@@ -100,8 +100,10 @@ extension PlanExecutor {
         let result = operation.process(
             OperatorCall(
                 inputs: UnsafeBufferPointer(start: images.baseAddress, count: count),
-                present: count < 64 ? present & ((1 << UInt64(count)) - 1) : present, output: ImageReference(frame),
-                parameters: parameters, tick: tick, workers: RenderWorkers(workers: workers),
+                present: count < 64 ? present & ((1 << UInt64(count)) - 1) : present,
+                versions: UnsafeBufferPointer(start: inputVersions.baseAddress, count: count),
+                output: ImageReference(frame), parameters: parameters, tick: tick,
+                workers: RenderWorkers(workers: workers),
                 data: work[index].data?.staging ?? UnsafeMutableBufferPointer(start: nil, count: 0)))
         switch result {
         case .filled: slots[output] = frame
@@ -146,12 +148,14 @@ extension PlanExecutor {
         for (position, entry) in work[index].inputs.enumerated() {
             if let frame = slots[slotTable[entry]] {
                 images[position] = ImageReference(frame)
+                inputVersions[position] = versions[slotTable[entry]]
                 if let chroma = work[index].chroma {
                     chromaImages[position] = images[position].showing(
                         chroma.description.planes, of: frame.format.pixelFormat)
                 }
             } else {
                 images[position] = nothing
+                inputVersions[position] = 0
                 present &= ~(1 << UInt64(position))
             }
         }

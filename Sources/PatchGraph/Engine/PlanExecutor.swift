@@ -50,7 +50,11 @@ final class PlanExecutor: @unchecked Sendable {
     /// Slot numbers that `Work.inputs` and `Work.releases` point into.
     let slotTable: UnsafeMutableBufferPointer<Int>
     let slots: UnsafeMutableBufferPointer<Frame?>
+    /// Which picture of its source a slot holds; 0 where it is computed.
+    let versions: UnsafeMutableBufferPointer<UInt64>
     let images: UnsafeMutableBufferPointer<ImageReference>
+    /// Their slots' versions.
+    let inputVersions: UnsafeMutableBufferPointer<UInt64>
     /// What a frame operator reads at a tick.
     let gathered: UnsafeMutableBufferPointer<Frame?>
     /// The chroma planes of the same.
@@ -76,6 +80,8 @@ final class PlanExecutor: @unchecked Sendable {
     let sinkSlots: [Int?]
     /// The frame that each source showed last, in the planned format.
     private var held: [Frame?]
+    /// Counts the pictures that each source has shown, from 1.
+    private var heldVersions: [UInt64]
     /// Stand-ins for sources that have not delivered yet.
     let blanks: [Frame?]
     /// What this tick gives each sink; nil where nothing has come yet or a processor dropped the frame.
@@ -168,8 +174,12 @@ final class PlanExecutor: @unchecked Sendable {
         _ = slotTable.initialize(from: table)
         slots = .allocate(capacity: plan.slots.count)
         slots.initialize(repeating: nil)
+        versions = .allocate(capacity: plan.slots.count)
+        versions.initialize(repeating: 0)
         images = .allocate(capacity: steps.map(\.inputs.count).max() ?? 0)
         images.initialize(repeating: ImageReference(nothing))
+        inputVersions = .allocate(capacity: images.count)
+        inputVersions.initialize(repeating: 0)
         gathered = .allocate(capacity: images.count)
         gathered.initialize(repeating: nil)
         chromaImages = .allocate(capacity: images.count)
@@ -184,6 +194,7 @@ final class PlanExecutor: @unchecked Sendable {
         sourceSlots = plan.sources.map(\.slot)
         sinkSlots = plan.sinks.map(\.slot)
         held = Array(repeating: nil, count: plan.sources.count)
+        heldVersions = Array(repeating: 0, count: plan.sources.count)
         blanks = plan.sources.map { source in source.format.map { Frame(blank: $0) } }
         results = Array(repeating: nil, count: plan.sinks.count)
         delivered = Array(repeating: nil, count: plan.sinks.count)
@@ -196,7 +207,9 @@ final class PlanExecutor: @unchecked Sendable {
         work.deinitialize().deallocate()
         slotTable.deallocate()
         slots.deinitialize().deallocate()
+        versions.deallocate()
         images.deallocate()
+        inputVersions.deallocate()
         gathered.deinitialize().deallocate()
         chromaImages.deallocate()
         uniforms.deallocate()
@@ -218,7 +231,7 @@ final class PlanExecutor: @unchecked Sendable {
         memories.inherit(from: other.memories)
         for (index, source) in plan.sources.enumerated() {
             for otherIndex in other.sources.indices where sources[index] === other.sources[otherIndex] {
-                if let frame = other.held[otherIndex], frame.format == source.format { held[index] = frame }
+                if let frame = other.held[otherIndex], frame.format == source.format { hold(frame, index) }
                 ended[index] = other.ended[otherIndex]
             }
         }
@@ -240,14 +253,14 @@ final class PlanExecutor: @unchecked Sendable {
         var anyEnded = false
         for index in plan.sources.indices {
             if let lead, let shared = lead.sources.firstIndex(where: { $0 === sources[index] }) {
-                if let frame = lead.held[shared], frame.format == plan.sources[index].format { held[index] = frame }
+                if let frame = lead.held[shared], frame.format == plan.sources[index].format { hold(frame, index) }
                 continue
             }
             guard case .source(let source, _) = sources[index].body else { continue }
             switch source.frame(at: tick) {
             case .frame(let frame):
                 if frame.format == plan.sources[index].format {
-                    held[index] = frame
+                    hold(frame, index)
                 } else if reported[index] != frame.format {
                     reported[index] = frame.format
                     outcome.changedSource = index
@@ -260,6 +273,13 @@ final class PlanExecutor: @unchecked Sendable {
         }
         outcome.allEnded = isOver && anyEnded
         return outcome
+    }
+
+    /// The frame that is held is not used again for another picture, so that the same object is the same picture.
+    private func hold(_ frame: Frame, _ index: Int) {
+        guard held[index] !== frame else { return }
+        held[index] = frame
+        heldVersions[index] += 1
     }
 
     /// The format that a source's frames have now, after `takeFrames` reported a change.
@@ -279,6 +299,7 @@ final class PlanExecutor: @unchecked Sendable {
             guard let slot else { continue }
             // A source that has not begun is blank where others are mixed with it, and absent where it is alone.
             slots[slot] = held[index] ?? (anyHeld ? blanks[index] : nil)
+            versions[slot] = heldVersions[index]
         }
         memories.recall(into: slots)
         if hasDemand { findNeeded() }

@@ -46,6 +46,9 @@ public struct OperatorCall {
     public let inputs: UnsafeBufferPointer<ImageReference>
     /// The inputs that have a picture in this tick, one bit each. All, unless the kind tolerates missing ones.
     public let present: UInt64
+    /// One for each input: as long as the number stays the same from call to call, it is the very same picture. 0 where nobody
+    /// knows, as for what is computed at each tick.
+    public let versions: UnsafeBufferPointer<UInt64>
     /// In the operator's output format, its pixels undefined.
     public let output: ImageReference
     /// The values of the kind's parameters, one after the other.

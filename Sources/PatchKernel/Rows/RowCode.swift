@@ -35,6 +35,8 @@ public enum RowCode {
         ) -> Void
     /// Rows (the planes' targets, then what these hold, copied, then rows of packed pixels), weights, samples of a plane.
     public typealias Laid = @convention(c) (UnsafePointer<Samples>, UnsafePointer<Int16>, Int) -> Void
+    /// Codes in place, what is added to them, alpha, samples.
+    public typealias Kept = @convention(c) (Target, Samples, Samples, Int) -> Void
     /// Packed pixels in place, two words of colour and opacity, pixels.
     public typealias Settled = @convention(c) (Target, UnsafePointer<UInt16>, Int) -> Void
 
@@ -76,6 +78,9 @@ public enum RowCode {
         /// Over one colour, in place: nothing is written where pixels are opaque. The colour's components 0 and 2, and 1 and 3,
         /// in 65535ths, then opacity in 65535ths.
         public let settle: Settled
+        /// What was laid over black before, with its alpha in the same rounding: code · (255 − alpha) / 255, rounded, and what is
+        /// added, limited to 255, in place.
+        public let lay: Kept
 
         /// By the rows of pixels that one row of chroma is made of; three are weighed 1 2 1.
         public struct ByRows: Sendable {
@@ -155,7 +160,7 @@ extension KernelCompiler {
         }
         return RowCode.Laying(
             luma: function("luma"), whole: function("whole"), pairs: byRows("pairs"), triples: byRows("triples"),
-            settle: function("settle"))
+            settle: function("settle"), lay: function("lay"))
     }
 
     /// Code for Gaussian pyramids of 8-bit pictures; made once in a process for each processor.

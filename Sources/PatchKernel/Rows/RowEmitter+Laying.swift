@@ -9,13 +9,14 @@ extension RowEmitter {
     mutating func emitLaying() -> [String] {
         emitLaid("luma", planes: 1, .own, rows: 1)
         emitLaid("whole", planes: 2, .own, rows: 1)
-        var names = ["luma", "whole", "settle"]
+        var names = ["luma", "whole", "settle", "lay"]
         for rows in 1...3 {
             emitLaid("pairs\(rows)", planes: 2, .pair, rows: rows)
             emitLaid("triples\(rows)", planes: 2, .triple, rows: rows)
             names += ["pairs\(rows)", "triples\(rows)"]
         }
         emitSettle()
+        emitKept()
         return names
     }
 
@@ -114,6 +115,51 @@ extension RowEmitter {
         let above = asm.select(asm.compareInt(LLVMIntSGT, whole, zero), whole, zero)
         let code = asm.select(asm.compareInt(LLVMIntSLT, above, most), above, most)
         return LLVMBuildTrunc(asm.builder, code, types.vector(types.i8, count), "")
+    }
+
+    private mutating func emitKept() {
+        let p = begin("lay", [types.pointer, types.pointer, types.pointer, types.i64])
+        stepsInPlace(p[3], pixels: 4 * cpu.lanes) { at, count in
+            // Words of two codes each, but for one alone.
+            let halves = types.vector(types.i16, max(1, count / 2))
+            func codes(_ row: LLVMValueRef) -> LLVMValueRef {
+                guard count == 1 else { return asm.load(halves, asm.offset(row, at)) }
+                return LLVMBuildZExt(
+                    asm.builder, asm.load(types.vector(types.i8, 1), asm.offset(row, at)), halves, "")
+            }
+            let pairs = max(1, count / 2)
+            let alpha = codes(p[2])
+            let more = codes(p[1])
+            let words = count == 1 ? types.vector(types.i32, 1) : types.vector(types.i32, count / 4)
+            let bits = asm.or(alpha, more)
+            // What is clear and black changes nothing.
+            let some = count == 1 ? LLVMBuildZExt(asm.builder, bits, words, "")! : cast(bits, words)
+            when(hasBits(some, max(1, count / 4))) {
+                let rest = LLVMBuildXor(asm.builder, alpha, splat16(-1, pairs), "")!
+                let below = codes(p[0])
+                /// Of codes in 16-bit lanes: x · 257 / 65536 of a product and a half is its rounded 255th.
+                func left(_ code: LLVMValueRef, _ rest: LLVMValueRef) -> LLVMValueRef {
+                    highProduct(
+                        asm.intAdd(asm.intMul(code, rest), splat16(128, pairs)), splat16(257, pairs), pairs)
+                }
+                let low = splat16(255, pairs), eight = splat16(8, pairs)
+                let even = left(asm.and(below, low), asm.and(rest, low))
+                guard count > 1 else {
+                    let sum = asm.call(
+                        "llvm.uadd.sat", overloads: [types.vector(types.i8, 1)],
+                        [even, more].map { LLVMBuildTrunc(asm.builder, $0, types.vector(types.i8, 1), "")! })
+                    asm.store(sum, asm.offset(p[0], at))
+                    return
+                }
+                let odd = left(asm.shiftRightLogical(below, eight), asm.shiftRightLogical(rest, eight))
+                let bytes = types.vector(types.i8, count)
+                let sum = asm.call(
+                    "llvm.uadd.sat", overloads: [bytes],
+                    [cast(asm.or(even, asm.shiftLeft(odd, eight)), bytes), cast(more, bytes)])
+                asm.store(sum, asm.offset(p[0], at))
+            }
+        }
+        finish()
     }
 
     private mutating func emitSettle() {
