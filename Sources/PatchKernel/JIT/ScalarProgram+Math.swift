@@ -156,15 +156,16 @@ extension ScalarProgram {
         }
     }
 
-    /// √x by an estimate of 1/√x and one step of Newton's, within 3 · 10⁻⁷ of it, where that serves; 10⁻¹⁹ for 0. A root keeps
-    /// its unit of the processor busy for as long as twenty other operations take.
+    /// √x by an estimate of 1/√x and one step of Newton's, within 3 · 10⁻⁷ of it, where that serves; 10⁻¹⁵ for 0. A root keeps
+    /// its unit of the processor busy for as long as twenty other operations take. What is left for Newton's step is 2⁻¹¹ of the
+    /// number or much less: of the smallest ones it would be no normal float, which an Intel takes 150 cycles for.
     mutating func estimatedRoot(_ x: S) -> S? {
         let known = bounds[x.index]
         guard isCoarse, hasRootEstimate, rate(x) == .pixel, known.low >= 0, known.high < 1e30, !known.mayBeNaN else {
             return nil
         }
         return rigidly { p in
-            let (smallest, half) = (p.float(Float(0x1p-126)), p.float(Float(0.5)))
+            let (smallest, half) = (p.float(Float(0x1p-100)), p.float(Float(0.5)))
             let positive = p.max(x, smallest)
             let estimate = p.make(.inverseRootEstimate, .float, [positive])
             let root = p.mul(positive, estimate)
