@@ -5,10 +5,10 @@ import PatchTesting
 import Testing
 
 @Suite struct DiskCacheTests {
-    private func temporaryDirectory() throws -> String {
-        var template = Array("/tmp/patchbay-cache-XXXXXX".utf8CString)
-        return String(cString: try #require(mkdtemp(&template)))
-    }
+    /// Of each test its own.
+    private let temporary: TemporaryDirectory
+
+    init() throws { temporary = try TemporaryDirectory() }
 
     private func files(_ directory: String) -> [String] {
         guard let handle = opendir(directory) else { return [] }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func codeComesBackFromDisk() throws {
-        let directory = try temporaryDirectory() + "/a/b"
+        let directory = temporary.path + "/a/b"
         func compile(_ gain: Float) throws -> CompiledPass {
             try KernelCompiler(CompilerOptions(cacheDirectory: directory)).compile(description(gain))
         }
@@ -56,7 +56,7 @@ import Testing
 
     /// Every kind of damage: the entry is ignored, rebuilt and right.
     @Test func damagedEntriesAreRebuilt() throws {
-        let directory = try temporaryDirectory()
+        let directory = temporary.path
         func compile() throws -> CompiledPass {
             try KernelCompiler(CompilerOptions(cacheDirectory: directory)).compile(description(0.5))
         }
@@ -88,7 +88,7 @@ import Testing
 
     /// A chain of ten filters comes back in under 3 ms: the median of many.
     @Test func aHitIsQuick() throws {
-        let directory = try temporaryDirectory()
+        let directory = temporary.path
         var kernel = try description(0.9).kernel
         for index in 1..<10 { kernel = try description(1 + Float(index) / 50).kernel.inlining(kernel, asInput: 0) }
         let pass = PassDescription(
@@ -107,7 +107,7 @@ import Testing
 
     /// Several processes share a folder: each gets right code, nobody leaves a temporary file.
     @Test func processesShareAFolder() throws {
-        let directory = try temporaryDirectory()
+        let directory = temporary.path
         let programs = try (0..<4).map { _ in
             try Program(Executable.path(of: "KernelBench"), ["--cache", directory, "12", "4"])
         }
@@ -122,7 +122,7 @@ import Testing
 
     /// A disk that is full in the middle of an entry: the pass is compiled, the half entry goes.
     @Test func aFullDiskDoesNoHarm() throws {
-        let directory = try temporaryDirectory()
+        let directory = temporary.path
         let outcome = try Program.run(
             Executable.path(of: "KernelBench"), ["--cache", directory, "3", "2", "--full"], timeout: 120, mayFail: true)
         #expect(outcome.exitCode == 0, "\(outcome.errorText)")
@@ -132,7 +132,7 @@ import Testing
 
     /// Folders in which nothing can be made: a file in its place, a folder without rights (root has all), a broken link.
     @Test func foldersThatRefuse() throws {
-        let base = try temporaryDirectory()
+        let base = temporary.path
         let file = base + "/file"
         if let made = fopen(file, "w") { fclose(made) }
         symlink("/nowhere/at/all", base + "/link")
@@ -147,7 +147,7 @@ import Testing
 
     /// Entries that are no files, are enormous, or belong to another key.
     @Test func foreignEntries() throws {
-        let directory = try temporaryDirectory()
+        let directory = temporary.path
         func compile(_ gain: Float) throws -> CompiledPass {
             try KernelCompiler(CompilerOptions(cacheDirectory: directory)).compile(description(gain))
         }

@@ -80,13 +80,17 @@ import Testing
         return bytes
     }
 
-    @Test func skinSmoothLooksTheSameAtEveryResolution() throws {
-        let sizes = [(640, 360), (1280, 720), (1920, 1080)]
+    /// Limits in 255ths: what skin_smooth of beauty.py gives for the same drawings is 1.7, 2.0 and 2.0 apart at the usual radius, and
+    /// 5.3, 5.5 and 5.3 at the widest, most of it where the drawings differ themselves, at the eye.
+    @Test(arguments: [(0.01, 3.0), (0.05, 6.0)])
+    func skinSmoothLooksTheSameAtEveryResolution(radius: Double, limit: Double) throws {
+        let sizes = [(640, 360), (1280, 720), (1920, 1080), (3840, 2160)]
         var pictures: [[Double]] = []
         for (width, height) in sizes {
             let before = portrait(width: width, height: height)
             let after = try ByteEngine.run(
-                "filter.skinSmooth { smooth = 1, detail = 0 }", before, width: width, height: height)
+                "filter.skinSmooth { smooth = 1, detail = 0, radius = \(radius) }", before, width: width, height: height
+            )
             // What became of green, scaled to 320×180 by means. (The drawings themselves differ by up to 5/255 at the eye.)
             let factor = height / 180
             var small = [Double](repeating: 0, count: 320 * 180)
@@ -104,8 +108,7 @@ import Testing
         }
         for other in pictures.dropFirst() {
             let worst = zip(pictures[0], other).map { abs($0 - $1) }.max() ?? 255
-            // 1.7 and 2.0 in NumPy (beauty.py's skin_smooth), rounding to codes included.
-            #expect(worst <= 3, "\(worst)/255 apart")
+            #expect(worst <= limit, "\(worst)/255 apart")
         }
     }
 

@@ -5,6 +5,7 @@ import PatchGraph
 import PatchLua
 import PatchMedia
 import PatchSound
+import PatchTesting
 import Testing
 
 /// Kinds of node that exist only by name, as scripts see the real ones.
@@ -111,14 +112,15 @@ enum FakeGraph {
 
 /// A folder for one test, removed at its end.
 final class Workspace: Sendable {
-    let folder: String
+    private let temporary: TemporaryDirectory?
+    var folder: String { temporary?.path ?? "/nonexistent" }
 
     init() {
-        var template = Array("/tmp/patchbay-lua-XXXXXX".utf8CString)
-        folder = mkdtemp(&template).map { String(cString: $0) } ?? "/tmp"
+        do { temporary = try TemporaryDirectory() } catch {
+            temporary = nil
+            Issue.record(error)
+        }
     }
-
-    deinit { _ = system("rm -rf '\(folder)'") }
 
     /// Writes as editors do: beside, then renamed.
     @discardableResult func write(_ name: String, _ text: String, inPlace: Bool = false) -> String {

@@ -78,6 +78,27 @@ import Testing
                 "radius of box 'n' is fixed when the node is made"))
     }
 
+    /// What only the operator knows, it says when the graph is loaded.
+    @Test func aGuidedStageCannotLeaveMorePlanesPlainThanItHas() {
+        func text(_ plain: Int) -> String {
+            let look = """
+                kernel{ params = { sigma = { 2, min = 1, max = 9 }, epsilon = { 0.01, min = 0.001, max = 1 } }, passes = {
+                  { name = "two", channels = 2, pixel = function(c) return c end },
+                  { native = "guided", inputs = { "two" }, options = { plain = \(plain) }, params = { sigma = "sigma",
+                    epsilon = "epsilon" } } } }
+                """
+            do {
+                _ = try ByteEngine.run(
+                    look.replacing("\n", with: " "), [UInt8](repeating: 99, count: 64), width: 4, height: 4)
+                return "no error"
+            } catch { return "\(error)" }
+        }
+        #expect(text(3).contains("native 'guided' has 2 planes and cannot leave 3 plain"))
+        #expect(text(3).contains("give plain a number of 0 to 2"))
+        #expect(text(-1).contains("cannot leave -1 plain"))
+        #expect(text(2) == "no error")
+    }
+
     @Test func fileOptionsStayBelowTheGraphsFolder() throws {
         let workspace = Workspace()
         workspace.write("luts/warm.txt", "x")
