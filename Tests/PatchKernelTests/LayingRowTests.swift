@@ -90,6 +90,30 @@ import Testing
         }
     }
 
+    /// Every code under every alpha, and runs of clear ones.
+    @Test func laysWhatWasKept() throws {
+        for compiler in Self.compilers {
+            let code = try compiler.layingRows()
+            for length in Self.lengths + [65_536 + 13] {
+                let alpha = (0..<length).map { $0 % 200 < 77 && length < 1000 ? 0 : UInt8($0 & 255) }
+                let more = alpha.map { $0 == 0 ? 0 : UInt8.random(in: 0...$0) }
+                let below = (0..<length).map { UInt8($0 >> 8 & 255) }
+                var made = below + [UInt8](repeating: 99, count: 40)
+                made.withUnsafeMutableBytes { row in
+                    more.withUnsafeBytes { more in
+                        alpha.withUnsafeBytes { code.lay(row.baseAddress!, more.baseAddress!, $0.baseAddress!, length) }
+                    }
+                }
+                for x in 0..<length {
+                    let left = (Double(below[x]) * Double(255 - alpha[x]) / 255).rounded()
+                    let exact = min(255, left + Double(more[x]))
+                    if Double(made[x]) != exact { Issue.record("\(x) of \(length): \(made[x]), not \(exact)") }
+                }
+                #expect(made[length...].allSatisfy { $0 == 99 }, "wrote beyond its row")
+            }
+        }
+    }
+
     @Test func settlesPixelsOnAColor() throws {
         let color = [200.0, 30, 90, 255]
         for compiler in Self.compilers {
