@@ -35,6 +35,8 @@ final class MixerPlanes: @unchecked Sendable {
     /// Chroma sits on every second column or row, else between two.
     private let isOnColumn: Bool
     private let isOnRow: Bool
+    /// The weights of the pixels that a sample of chroma is made of, summed.
+    private let chromaPixels: Float
     private let planeWeights: [SIMD4<Float>]
     private let clearRow: UnsafeMutableRawPointer
 
@@ -46,6 +48,8 @@ final class MixerPlanes: @unchecked Sendable {
         (log2Width, log2Height) = (layout.log2Width, layout.log2Height)
         isOnColumn = log2Width > 0 && format.color.siting != .center
         isOnRow = log2Height > 0 && format.color.siting == .topLeft
+        let log2Rows = log2Height == 0 ? 0 : isOnRow ? 2 : 1
+        chromaPixels = log2Width == 0 ? 1 : Float(1 << (log2Rows + (isOnColumn ? 2 : 1)))
         let kind = isOnColumn ? code.triples : code.pairs
         chroma = log2Width == 0 ? code.whole : log2Height == 0 ? kind.one : isOnRow ? kind.three : kind.two
         planeWeights = (0..<3).map { canvas.weights(ofPlane: $0) }
@@ -68,12 +72,9 @@ final class MixerPlanes: @unchecked Sendable {
 
     /// - Parameter isBlue: the pixels begin with blue.
     func setWeights(_ weights: UnsafeMutablePointer<Int16>, opacity: Float, isBlue: Bool) {
-        // Of what chroma is made of, weighed.
-        let log2Rows = log2Height == 0 ? 0 : isOnRow ? 2 : 1
-        let log2Pixels = log2Width == 0 ? 0 : log2Rows + (isOnColumn ? 2 : 1)
         var place = 0
         for plane in 0..<3 {
-            let share = plane == 0 ? 1 : Float(1 << log2Pixels)
+            let share = plane == 0 ? 1 : chromaPixels
             let own: SIMD4<Float> = planeWeights[plane] * (32768 * opacity / share)
             let (first, second) = isBlue ? (own.z, own.x) : (own.x, own.z)
             let ordered = SIMD4<Float>(first, second, own.y, own.w)
@@ -91,13 +92,11 @@ final class MixerPlanes: @unchecked Sendable {
     /// Weights with which a picture's alpha, in codes, is laid over nothing.
     func setAlphaWeights(_ weights: UnsafeMutablePointer<Int16>, opacity: Float) {
         for place in 0..<Self.weightCount { weights[place] = 0 }
-        let log2Rows = log2Height == 0 ? 0 : isOnRow ? 2 : 1
-        let log2Pixels = log2Width == 0 ? 0 : log2Rows + (isOnColumn ? 2 : 1)
         // The last component of luma, and of both planes of chroma.
         weights[3] = Int16(min(32767, (32768 * opacity).rounded()))
         for plane in 0..<2 {
             weights[Self.chromaWeight + 4 * plane + 3] = Int16(
-                min(32767, (32768 * opacity / Float(1 << log2Pixels)).rounded()))
+                min(32767, (32768 * opacity / chromaPixels).rounded()))
         }
     }
 
