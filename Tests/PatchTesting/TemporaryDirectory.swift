@@ -7,15 +7,15 @@ public final class TemporaryDirectory: Sendable {
     /// Absolute, without a slash at its end.
     public let path: String
 
-    /// - Throws: `TestProblem` when no folder can be made.
+    /// - Throws: when no folder can be made.
     public init() throws {
-        var template = Array("\(NSTemporaryDirectory())/patchbay-test-XXXXXX".replacing("//", with: "/").utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { buffer -> String? in
-            guard let name = buffer.baseAddress, mkdtemp(name) != nil else { return nil }
-            return String(cString: name)
-        }
-        guard let made else { throw TestProblem("mkdtemp: \(String(cString: strerror(errno)))") }
-        path = made
+        // Short: sockets below it have paths of at most 107 bytes.
+        let name = "patchbay-test-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(name)
+        // Fails where there is one already.
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        path = folder.path
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

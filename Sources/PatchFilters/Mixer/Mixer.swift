@@ -321,8 +321,7 @@ final class Mixer: NativeOperator, @unchecked Sendable {
         guard !touched.isEmpty, !area.isEmpty else { return }
         let step = slot.still?.next(
             MixerStill.Key(
-                picture: call.versions[placed.index], mask: slot.mask.map { call.versions[$0] } ?? 0,
-                isMasked: slot.mask != nil, placed: placed, area: area, isExact: isExact))
+                picture: call.versions[placed.index], mask: slot.mask.map { call.versions[$0] }, placed: placed))
         if step == .reuse, let still = slot.still {
             return draws.append(planes, still, area, canvas: call.output)
         }

@@ -80,6 +80,7 @@ final class MixerDraws: @unchecked Sendable {
         images.initialize(repeating: ImageReference(blank))
         uniforms = .allocate(capacity: max(1, MixerKernels.mostFloats * passes))
         uniforms.initialize(repeating: 0)
+        // A picture that is kept has two sets.
         weights = .allocate(capacity: max(1, 2 * MixerPlanes.weightCount * slots))
         weights.initialize(repeating: 0)
     }

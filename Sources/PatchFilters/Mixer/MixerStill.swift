@@ -11,14 +11,12 @@ import PatchMedia
 final class MixerStill: @unchecked Sendable {
     // Unchecked: see above; the system gives memory to what is touched.
 
-    /// All that a kept picture depends on.
+    /// All that a kept picture depends on; versions are as `OperatorCall.versions` has them.
     struct Key: Equatable {
         var picture: UInt64
-        var mask: UInt64
-        var isMasked: Bool
+        /// nil where nothing masks it.
+        var mask: UInt64?
         var placed: PlacedSlot
-        var area: PixelRect
-        var isExact: Bool
     }
     enum Step {
         /// Drawn from its pixels.
@@ -45,7 +43,7 @@ final class MixerStill: @unchecked Sendable {
 
     /// What to do in this tick; asked once in each in which the picture is drawn.
     func next(_ key: Key) -> Step {
-        guard key.picture != 0, key.isMasked == (key.mask != 0), self.key == key else {
+        guard key.picture != 0, key.mask != 0, self.key == key else {
             self.key = key
             ticks = 0
             return .draw
